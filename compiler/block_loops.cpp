@@ -5,9 +5,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
   std::vector<BlockRun> runs;
   const std::int64_t full = extent / block, rest = extent % block;

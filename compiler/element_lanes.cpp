@@ -6,9 +6,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Type;
-using loopnest::Vec;
-
 Type lanes_of(DataType dtype) {
   if (dtype == DataType::kDouble) return Type::kDouble;
   if (is_floating(dtype)) return Type::kFloat;

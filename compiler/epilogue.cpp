@@ -13,8 +13,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Vec;
 using reference::BodyStep;
 using reference::Formula;
 using reference::FormulaContext;

@@ -12,9 +12,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Mask;
-using loopnest::Type;
-using loopnest::Vec;
 using reference::Fn;
 using reference::Formula;
 using reference::FormulaNode;

@@ -8,14 +8,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::int_splat;
-using loopnest::Mask;
-using loopnest::splat;
-using loopnest::Type;
-using loopnest::Vec;
-using reference::is_signed;
-
 Vec keep(Builder& builder, const Vec& value) {
   return builder.get(builder.local(value));
 }

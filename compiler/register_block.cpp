@@ -4,8 +4,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Local;
-
 std::vector<Local> load_all(std::int64_t count, const RegisterBlock::Load& load) {
   std::vector<Local> loaded;
   for (std::int64_t i = 0; i < count; ++i) loaded.push_back(load(i));

@@ -3,11 +3,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Vec;
-
 void RowLoop::for_each(Builder& builder, const Body& body) const {
   builder.loop("i", 0, grouped(), group(), [&](Int i) {
     for (std::int64_t k = 0; k < accumulators; ++k) body(i + k * lanes, {});

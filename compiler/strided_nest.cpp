@@ -10,9 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 constexpr std::int64_t kGoodElements = 4096;  ///< per parallel iteration: 16 KB, some 1000 cycles
 
 std::int64_t row_blocks(const StridedNest& nest, const NestTiling& tiling) {

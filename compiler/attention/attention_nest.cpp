@@ -13,11 +13,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Vec;
 using reference::MaskMode;
 using reference::MatrixView;
 

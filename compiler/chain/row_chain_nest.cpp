@@ -9,10 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-
 /// What one member reads and writes, and its constants among the kernel's.
 struct MemberPlace {
   ImageLayout in;

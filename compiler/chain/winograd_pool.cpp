@@ -10,9 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 /// The buffers of one member, with `between` for what the two pass to each other.
 KernelBuffers own_buffers(const ChainMember& member, const KernelBuffers& all,
                           loopnest::Buffer between) {

@@ -11,12 +11,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
-
 /// [vector of channels][kh][kw][lanes], zeros beyond the last channel.
 PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
   const std::int64_t taps = cut.shape().kernel_height * cut.shape().kernel_width;

@@ -16,12 +16,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Bool;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Vec;
-
 /// Writes into a function whose buffers are declared: constants[0] are the weights, [1] the bias, and behind these
 /// stand those of the epilogue.
 class DirectNest {

@@ -9,10 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Vec;
-
 /// The input as it lies, as pairs of bfloat16 in the workspace: neighbours in memory are neighbouring channels.
 loopnest::Function round_input(const Task& task, const DirectCut& cut, std::int64_t pairs,
                                std::size_t constants) {

@@ -4,7 +4,6 @@
 #include "base/check.h"
 
 namespace aoe::compiler {
-using loopnest::Int;
 
 Int ImageLayout::channel_offset(Int c) const {
   if (c0 == 0) return c * channel;

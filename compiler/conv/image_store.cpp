@@ -9,10 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Vec;
-
 /// `shape` with ones in front, as broadcasting understands it.
 Shape image_shape(const Shape& shape) {
   Shape image(4 - shape.size(), 1);

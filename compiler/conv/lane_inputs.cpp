@@ -8,12 +8,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Vec;
-
 /// One element of each group, broadcast; lanes of several groups are told apart by masks.
 class SelectedInputs final : public LaneInputs {
  public:

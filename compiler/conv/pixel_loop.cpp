@@ -6,9 +6,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 std::int64_t PixelLoop::vector_blocks() const {
   return ceil_div(vectors, block_vectors);
 }

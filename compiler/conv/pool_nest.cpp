@@ -11,11 +11,6 @@ namespace aoe::compiler {
 namespace {
 
 using loopnest::broadcast;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::splat;
-using loopnest::Vec;
 
 /// Emits one row of outputs.
 class RowEmitter {

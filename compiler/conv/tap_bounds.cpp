@@ -2,7 +2,6 @@
 #include "compiler/conv/tap_bounds.h"
 
 namespace aoe::compiler {
-using loopnest::Int;
 
 Int first_tap(const WindowAxis& axis, Int output) {
   if (axis.pad_begin <= 0) return 0;

@@ -10,11 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Vec;
-
 constexpr int kLanes = static_cast<int>(TileBlock::kLanes);
 
 KernelBuffers declare_tile_conv(Builder& builder, const Task& task, std::size_t constants) {

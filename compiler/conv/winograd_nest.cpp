@@ -5,9 +5,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 namespace {
 
 /// `constants`: of the convolution, without its epilogue.

@@ -7,12 +7,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
-
 class TilesEmitter {
  public:
   TilesEmitter(Builder& builder, const WinogradCut& cut, const WinogradScratch& scratch,

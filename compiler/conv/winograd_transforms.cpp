@@ -9,10 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::splat;
-using loopnest::Vec;
-
 Vec keep(Builder& builder, const Vec& value) {
   return builder.get(builder.local(value));
 }

@@ -9,11 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Vec;
-
 /// A square block that is transposed in registers.
 struct Tile {
   Int from, to;

@@ -14,12 +14,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
-
 constexpr std::int64_t kLineBytes = 64;
 
 /// Rounded factors, which lie in the first constant and in the workspace, are pairs.

@@ -8,8 +8,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Int;
-
 /// `shape` with ones in front up to `rank` dimensions.
 Shape widened(const Shape& shape, std::size_t rank) {
   Shape wide(rank - shape.size(), 1);

@@ -7,11 +7,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Type;
-using loopnest::Vec;
-
 namespace {
 
 /// Bias and operands of the epilogue; a quantised product deals with its own inputs itself.

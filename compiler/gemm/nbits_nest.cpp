@@ -10,12 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
 using reference::PackedWeights;
 
 /// By block of columns: [block of columns][index][column], `value(row of the weights, index)` below N, zeros beyond.

@@ -10,11 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Vec;
-
 /// Signs of the blocks 11, 12, 21 and 22: what product i multiplies, and where it is added.
 using Signs = std::array<int, 4>;
 struct Product {

@@ -14,13 +14,6 @@ namespace aoe::compiler {
 namespace {
 
 using loopnest::broadcast;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Mask;
-using loopnest::splat;
-using loopnest::Type;
-using loopnest::Vec;
 
 constexpr std::int64_t kMostPositions = 1 << 24;  ///< positions are counted in float32
 

@@ -15,13 +15,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
-
 constexpr std::int64_t kEntries = 256, kWordBytes = 4;
 
 /// The only input that is no constant; nullopt where there are more, or constants of several elements.

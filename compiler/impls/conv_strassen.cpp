@@ -10,8 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Int;
-
 MatMulShape product_of(const ConvShape& conv) {
   MatMulShape product;
   product.m = conv.batch * conv.out_pixels();

@@ -14,9 +14,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 FormatChoice choice_of(const Task& task, const std::string& name, Format in, Format out) {
   FormatChoice choice{.name = name, .inputs = {}, .outputs = {}};
   const std::size_t moved = task.op.type == "ConcatV2" ? task.inputs.size() : 1;

@@ -13,11 +13,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Vec;
-
 reference::AxisView running_view(const Task& task) {
   const Tensor axis = task.inputs[1].constant->view();
   const std::int64_t value =

@@ -12,11 +12,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Type;
-using loopnest::Vec;
-
 bool is_read(const TaskInput& input) {
   return input.is_present() && !scalar_constant(input);
 }

@@ -13,9 +13,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 reference::AxisView gather_view(const Task& task) {
   const Shape& table = task.in(0).shape;
   return reference::view_axis(

@@ -13,9 +13,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 std::size_t elements_axis(const Task& task) {
   return reference::normalize_axis(task.op.attrs.get_int("axis", 0), task.in(0).shape.size());
 }

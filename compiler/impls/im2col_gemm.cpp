@@ -11,10 +11,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-
 /// Rows beyond this many bytes leave all caches: the copy costs more than the product gains.
 constexpr std::int64_t kMaxWindowBytes = std::int64_t{64} << 20;
 

@@ -14,11 +14,6 @@ namespace aoe::compiler {
 namespace {
 
 using loopnest::broadcast;
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::splat;
-using loopnest::Vec;
 
 constexpr std::int64_t kElementCost = 6;         ///< vector operations
 constexpr int kGroupNormPerChannelVersion = 21;  ///< scale and bias were per group before

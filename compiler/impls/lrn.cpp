@@ -17,12 +17,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::splat;
-using loopnest::Vec;
-
 constexpr std::int64_t kLrnElementCost = 40;  ///< vector operations, the power included
 
 struct Lrn {

@@ -16,13 +16,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::int_splat;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
-
 enum ByteInput : std::size_t { kLeft, kRight, kLeftZero, kRightZero };
 
 struct ByteTiling {

@@ -11,9 +11,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-
 std::int64_t batch_of(const Task& task) {
   return task.in(0).shape[0];
 }

@@ -20,12 +20,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::splat;
-using loopnest::Vec;
-
 /// Elements of the padded axis that windows touch.
 std::int64_t padded_extent(const reference::WindowAxis& axis) {
   return std::max(axis.pad_begin + axis.input, (axis.output - 1) * axis.stride + axis.reach());

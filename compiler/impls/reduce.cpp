@@ -14,13 +14,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::splat;
-using loopnest::Type;
-using loopnest::Vec;
-
 /// What is accumulated, and what is made of it at the end.
 struct Reduction {
   std::string_view type;

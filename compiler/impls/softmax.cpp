@@ -15,12 +15,6 @@ namespace aoe::compiler {
 namespace {
 
 using loopnest::broadcast;
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kExpCost = 20;  ///< vector operations

@@ -358,3 +358,19 @@ void vector_loop(Builder& builder, const std::string& name, std::int64_t extent,
                  const std::function<void(Int, std::optional<Int> active)>& body);
 
 }  // namespace aoe::compiler::loopnest
+
+namespace aoe::compiler {
+
+// What Impls write in.
+using loopnest::Bool;
+using loopnest::Buffer;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::int_splat;
+using loopnest::Local;
+using loopnest::Mask;
+using loopnest::splat;
+using loopnest::Type;
+using loopnest::Vec;
+
+}  // namespace aoe::compiler

@@ -9,13 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::int_splat;
-using loopnest::Type;
-using loopnest::Vec;
-
 class CopyStage {
  public:
   CopyStage(const Task& task, const QuantCut& cut, std::size_t constants)

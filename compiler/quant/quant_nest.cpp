@@ -10,13 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::int_splat;
-using loopnest::Local;
-using loopnest::Type;
-using loopnest::Vec;
-
 class QuantNest {
  public:
   QuantNest(const Task& task, const FormatChoice& format, const QuantCut& cut)

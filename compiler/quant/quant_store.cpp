@@ -3,10 +3,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Vec;
-
 Result<void> supports_quant_epilogue(const Task& task) {
   if (gives_sums(task)) return {};
   if (is_convolution(task)) return supports_image_epilogue(task, EpilogueTypes::kBytes);

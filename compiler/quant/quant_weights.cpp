@@ -10,10 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::int_splat;
-using loopnest::Type;
-using loopnest::Vec;
-
 /// The zero point that leaves signed bytes.
 std::int64_t weight_middle(const Task& task) {
   return task.in(kQuantWeight).dtype == DataType::kUint8 ? 128 : 0;

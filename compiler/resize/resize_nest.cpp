@@ -7,11 +7,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Vec;
-
 /// A vector that an output is made of: where it begins, and what it counts (nothing: 1).
 struct Source {
   Int offset;

@@ -5,10 +5,6 @@
 
 namespace aoe::compiler {
 
-using loopnest::Builder;
-using loopnest::splat;
-using loopnest::Vec;
-
 namespace {
 
 Vec keep(Builder& builder, const Vec& value) {

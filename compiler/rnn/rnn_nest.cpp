@@ -9,13 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-using loopnest::Buffer;
-using loopnest::Builder;
-using loopnest::Int;
-using loopnest::Local;
-using loopnest::splat;
-using loopnest::Vec;
-
 /// The second stage.
 class RecurrenceNest {
  public:
