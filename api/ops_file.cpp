@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/near_names.h"
+#include "base/words.h"
 
 namespace aoe::api {
 using nlohmann::json;
@@ -16,12 +17,6 @@ const std::vector<std::string> kKeys = {"tune_ops_name", "tune_ops_type", "featu
                                         "tune_optimization_level"};
 const std::vector<std::string> kFeatures = {"deeper_opat", "op_format", "nonhomo_split"};
 const std::vector<std::string> kLevels = {"O1", "O2"};
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 class Reader {
  public:
@@ -68,7 +63,7 @@ class Reader {
              const std::vector<std::string>& known) const {
     if (std::ranges::find(known, word) != known.end()) return;
     const std::string meant = did_you_mean(near_names(word, known));
-    fail(what + " " + quoted(word), meant.empty() ? "use " + joined(known) : meant);
+    fail(what + " " + quoted(word), meant.empty() ? "use " + joined(known, ", ") : meant);
   }
 
   const json& content_;

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stop_scope.h"
+#include "base/words.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
 #include "runtime/om_tuning.h"
@@ -246,9 +247,9 @@ RunReport tune_subject(const Settings& settings, const Subject& subject) {
 }
 
 Error bank_error(const std::vector<tuner::RescuedBank>& rescued) {
-  std::string commands;
-  for (const tuner::RescuedBank& each : rescued)
-    commands += (commands.empty() ? "" : " && ") + ("aoe_bank import " + each.file.string());
+  const std::string commands = joined(rescued, " && ", [](const tuner::RescuedBank& each) {
+    return "aoe_bank import " + each.file.string();
+  });
   return Error(ExitCode::kBank, rescued.front().cause + "; the model and the result are written",
                {}, "when the bank works again: " + commands);
 }

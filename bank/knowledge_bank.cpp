@@ -10,6 +10,7 @@
 #include "bank/snapshots.h"
 #include "bank/values.h"
 #include "base/json_text.h"
+#include "base/words.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -216,10 +217,7 @@ std::optional<Roofs> LayeredSource::roofs() const {
 }
 
 std::string LayeredSource::description() const {
-  std::string text;
-  for (const StrategySource* source : sources_)
-    text += (text.empty() ? "" : " over ") + source->description();
-  return text.empty() ? "none" : text;
+  return sources_.empty() ? "none" : joined(sources_, " over ", &StrategySource::description);
 }
 
 }  // namespace aoe::bank

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/gear_names.h"
+#include "base/words.h"
 
 namespace aoe {
 namespace {
@@ -22,9 +23,7 @@ std::optional<GearKind> gear_kind_from_name(std::string_view name) {
 }
 
 std::string gear_text(const GearValues& values) {
-  std::string text;
-  for (const std::int64_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
-  return text;
+  return joined(values, ",", [](std::int64_t value) { return std::to_string(value); });
 }
 
 std::string gear_prefix(const GearValues& values) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/to_number.h"
+#include "base/words.h"
 #include "graph/graph.h"
 #include "graph/onnx_import.h"
 
@@ -67,8 +68,7 @@ void check_names(const std::vector<DeclaredInput>& inputs,
                  const std::map<std::string, Shape>& given) {
   for (const auto& [name, shape] : given) {
     if (std::ranges::find(inputs, name, &DeclaredInput::name) != inputs.end()) continue;
-    std::string names;
-    for (const DeclaredInput& input : inputs) names += (names.empty() ? "" : ", ") + input.name;
+    const std::string names = joined(inputs, ", ", &DeclaredInput::name);
     throw Error(ExitCode::kUsage, "the model has no input '" + name + "'", "--input_shape",
                 "its inputs are: " + names);
   }

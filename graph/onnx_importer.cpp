@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "graph/legacy_opset.h"
 #include "graph/small_types.h"
 #include "reference/texts.h"
@@ -57,8 +58,7 @@ Graph Importer::run() {
   take_initializers(*model_.mutable_graph(), scope);
   import_nodes(model_.graph().node(), scope);
   if (unsupported_count_ > 0) {
-    std::string list;
-    for (const std::string& entry : unsupported_) list += (list.empty() ? "" : ", ") + entry;
+    std::string list = aoe::joined(unsupported_, ", ");
     if (unsupported_count_ > unsupported_.size())
       list += ", and " + std::to_string(unsupported_count_ - unsupported_.size()) + " more";
     throw Error(ExitCode::kModel,

@@ -37,10 +37,7 @@ constexpr PrecisionMode kPrecisionModes[] = {
 };
 
 std::string precision_modes() {
-  std::string names;
-  for (const PrecisionMode& mode : kPrecisionModes)
-    names += (names.empty() ? "" : ", ") + std::string(mode.name);
-  return names;
+  return joined(kPrecisionModes, ", ", &PrecisionMode::name);
 }
 
 Precision precision_of(const std::string& name) {

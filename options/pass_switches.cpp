@@ -83,9 +83,8 @@ std::vector<std::string> pass_names() {
 
 void warn_unknown(const Origin& origin, const std::string& pass,
                   const std::vector<std::string>& names) {
-  std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  logger("passes")->warn("{}: there is no pass '{}'; there are: {}", origin.where, pass, known);
+  logger("passes")->warn("{}: there is no pass '{}'; there are: {}", origin.where, pass,
+                         joined(names, ", "));
 }
 
 void apply(const Origin& origin, const std::vector<Switch>& switches,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/json_text.h"
+#include "base/words.h"
 #include "graph/passes.h"
 #include "options/flags.h"
 #include "reference/op_rules.h"
@@ -73,12 +74,8 @@ class Reader {
 
   void check_keys(const json& object, std::initializer_list<std::string_view> known) const {
     for (const auto& [key, value] : object.items())
-      if (std::ranges::find(known, key) == known.end()) {
-        std::string list;
-        for (const std::string_view word : known)
-          list += (list.empty() ? "" : ", ") + std::string(word);
-        fail("unknown key \"" + key + "\"", "known are " + list);
-      }
+      if (std::ranges::find(known, key) == known.end())
+        fail("unknown key \"" + key + "\"", "known are " + joined(known, ", "));
   }
 
   void find_operator() {

@@ -243,10 +243,8 @@ void check_attribute(const AttrRule& rule, const Attrs& attrs) {
   } else if (rule.kind == "string") {
     const std::string value = attrs.get_string(rule.name, "");
     if (rule.words.empty() || std::ranges::find(rule.words, value) != rule.words.end()) return;
-    std::string words;
-    for (const std::string& word : rule.words) words += (words.empty() ? "" : ", ") + word;
     fail_model("attribute '" + rule.name + "' is '" + value.substr(0, 64) + "', needs one of " +
-               words);
+               joined(rule.words, ", "));
   }
 }
 

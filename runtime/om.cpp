@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/words.h"
 #include "runtime/backend.h"
 #include "runtime/geared_om.h"
 #include "runtime/om_container.h"
@@ -55,9 +56,7 @@ const char* OmStep::task_type() const {
 }
 
 std::string OmStep::types_text() const {
-  std::string text;
-  for (const std::string& type : op_types) text += (text.empty() ? "" : "+") + type;
-  return text;
+  return joined(op_types, "+");
 }
 
 }  // namespace aoe::runtime

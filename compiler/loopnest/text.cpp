@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/words.h"
 #include "compiler/loopnest/loopnest.h"
 
 namespace aoe::compiler::loopnest {
@@ -175,9 +176,7 @@ class Printer {
   }
 
   std::string list(const std::vector<Expr>& args) {
-    std::string text;
-    for (const Expr& a : args) text += (text.empty() ? "" : ", ") + expr(a);
-    return text;
+    return joined(args, ", ", [this](const Expr& a) { return expr(a); });
   }
 
   /// What follows the index in a load or store: ", stride 2", ", active n".

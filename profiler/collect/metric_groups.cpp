@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/to_number.h"
+#include "base/words.h"
 
 namespace aoe::profiler {
 namespace {
@@ -93,10 +94,7 @@ Result<std::vector<PerfEvent>> custom_events(std::string_view codes) {
 }
 
 std::string known_names() {
-  std::string names;
-  for (const MetricGroup& group : metric_groups())
-    names += (names.empty() ? "" : ", ") + std::string(group.name);
-  return names;
+  return joined(metric_groups(), ", ", &MetricGroup::name);
 }
 
 }  // namespace

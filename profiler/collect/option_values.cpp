@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/to_number.h"
+#include "base/words.h"
 #include "profiler/collect/metric_groups.h"
 
 namespace aoe::profiler {
@@ -39,10 +40,7 @@ bool on_or_off(const GivenValue& given) {
 
 const std::string& one_of(const GivenValue& given, std::initializer_list<std::string_view> words) {
   if (std::find(words.begin(), words.end(), given.text) != words.end()) return given.text;
-  std::string known;
-  for (const std::string_view word : words)
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  reject_value(given, "'" + given.text + "' is not known", "use " + known);
+  reject_value(given, "'" + given.text + "' is not known", "use " + joined(words, ", "));
 }
 
 int whole_number(const GivenValue& given, int least, int most) {

@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/tensor.h"
+#include "base/words.h"
 #include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
 #include "graph/rewrite_plan.h"
@@ -63,10 +64,9 @@ json description_json(const bank::TaskKey& key) {
 }
 
 std::string schedule_text(const bank::Schedule& schedule) {
-  std::string text;
-  for (const auto& [axis, value] : schedule)
-    text += (text.empty() ? "" : " ") + axis + "=" + std::to_string(value);
-  return text.empty() ? "-" : text;
+  if (schedule.empty()) return "-";
+  return joined(schedule, " ",
+                [](const auto& axis) { return axis.first + "=" + std::to_string(axis.second); });
 }
 
 std::string candidate_text(const bank::Strategy& strategy) {

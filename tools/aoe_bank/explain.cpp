@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/words.h"
 #include "compiler/gear_split.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
@@ -92,10 +93,7 @@ double gain_of(const bank::Strategy& strategy) {
 }
 
 std::string types_of(const json& node) {
-  std::string text;
-  for (const json& type : node.value("op_types", json::array()))
-    text += (text.empty() ? "" : "+") + type.get<std::string>();
-  return text;
+  return joined(node.value("op_types", std::vector<std::string>()), "+");
 }
 
 json rivals_json(const Knowledge& knowledge, const bank::Strategy& winner);

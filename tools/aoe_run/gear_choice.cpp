@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/words.h"
 
 namespace aoe::tools {
 namespace {
 
 std::string texts_of(const std::vector<Gear>& gears) {
-  std::string texts;
-  for (const Gear& gear : gears) texts += (texts.empty() ? "" : "; ") + gear_text(gear.sizes);
-  return texts;
+  return joined(gears, "; ", [](const Gear& gear) { return gear_text(gear.sizes); });
 }
 
 /// The first input that has another shape in `gear`; -1: all fit.

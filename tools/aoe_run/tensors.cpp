@@ -7,15 +7,14 @@
 
 #include "base/error.h"
 #include "base/random_tensor.h"
+#include "base/words.h"
 #include "runtime/npy.h"
 
 namespace aoe::tools {
 namespace {
 
 std::string names_of(const std::vector<Port>& ports) {
-  std::string names;
-  for (const Port& port : ports) names += (names.empty() ? "" : ", ") + port.name;
-  return names;
+  return joined(ports, ", ", &Port::name);
 }
 
 /// Input names may hold '=' themselves, so the longest name that fits is meant.

@@ -132,12 +132,6 @@ Listing listing_of(const graph::Graph& graph) {
   return listing;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "+") + word;
-  return text;
-}
-
 Listing listing_of(const runtime::Om& om) {
   Listing listing{.name = om.name};
   for (const runtime::OmTensor& tensor : om.tensors)
@@ -151,7 +145,7 @@ Listing listing_of(const runtime::Om& om) {
           {.name = om.tensors[id].name, .type = "Const", .outputs = {static_cast<int>(id)}});
   for (const runtime::OmStep& step : om.steps) {
     ListedOp op{.name = step.name,
-                .type = joined(step.op_types),
+                .type = step.types_text(),
                 .attr = attributes(reference::anchor(step.call).attrs),
                 .inputs = step.inputs,
                 .outputs = step.outputs};

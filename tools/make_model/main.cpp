@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/words.h"
 #include "tools/common/commands.h"
 #include "tools/make_model/float_type.h"
 #include "tools/make_model/models.h"
@@ -54,8 +55,7 @@ std::string form_of(const Model& model, const po::variables_map& flags) {
   if (!flags.contains("form")) return {};
   const std::string form = flags["form"].as<std::string>();
   if (std::ranges::find(model.forms, form) != model.forms.end()) return form;
-  std::string known;
-  for (const std::string& each : model.forms) known += (known.empty() ? "" : ", ") + each;
+  const std::string known = joined(model.forms, ", ");
   throw Error(ExitCode::kUsage,
               known.empty() ? model.name + " has no forms" : "is no form of " + model.name,
               "--form=" + form, known.empty() ? "leave it out" : "forms are: " + known);

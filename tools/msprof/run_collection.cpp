@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/words.h"
 #include "profiler/collect/collection.h"
 #include "profiler/raw/raw_reader.h"
 #include "tools/common/stop_signals.h"
@@ -30,12 +31,6 @@ namespace fs = std::filesystem;
 
 void say(const std::string& line) {
   std::cout << "[INFO] " << line << std::endl;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 std::string new_session() {
@@ -108,7 +103,7 @@ int run(const RunSettings& settings) {
   check_output(settings.options.output);
   if (!settings.without_effect.empty())
     std::cerr << "msprof: warning: without effect on this hardware: "
-              << joined(settings.without_effect) << std::endl;
+              << joined(settings.without_effect, ", ") << std::endl;
   if (settings.dynamic_pid != 0) return collect_dynamically(settings);
   say("Start profiling....");
   const int exit_code =

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/statistics.h"
+#include "base/words.h"
 
 namespace aoe::tuner {
 using nlohmann::json;
@@ -89,10 +90,8 @@ ModelTiming model_timing_from_json(const json& j) {
 }
 
 std::string to_text(const compiler::Schedule& schedule) {
-  std::string text;
-  for (const auto& [axis, value] : schedule)
-    text += (text.empty() ? "" : ",") + axis + "=" + std::to_string(value);
-  return text;
+  return joined(schedule, ",",
+                [](const auto& axis) { return axis.first + "=" + std::to_string(axis.second); });
 }
 
 std::string to_text(const compiler::Candidate& candidate) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "base/words.h"
 #include "graph/bodies.h"
 #include "runtime/backend.h"
 #include "tuner/search/sampler.h"
@@ -50,9 +51,7 @@ bool has_choice(const OperatorTask& t, const compiler::Soc& soc) {
 }  // namespace
 
 std::string OperatorTask::type_text() const {
-  std::string text;
-  for (const std::string& type : op_types) text += (text.empty() ? "" : "+") + type;
-  return text;
+  return joined(op_types, "+");
 }
 
 std::string OperatorTask::shape_text() const {
