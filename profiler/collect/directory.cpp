@@ -165,14 +165,9 @@ std::optional<fs::path> work_path() {
   return path;
 }
 
-fs::path make_directory(const CollectOptions& options, const ClockPoint& now) {
-  make_directories(options.output);
-  const fs::path directory = fs::absolute(options.output) / new_name(options, now);
-  std::error_code status;
-  if (!fs::create_directory(directory, status))
-    throw Error(ExitCode::kOutput,
-                "cannot be made: " + (status ? status.message() : "there is one of this name"),
-                directory.string());
+namespace {
+void write_beginning(const fs::path& directory, const CollectOptions& options,
+                     const ClockPoint& now) {
   for (const char* side : {"host/data", "device_0/data"})
     if (is_prof(options)) make_directories(directory / side);
   if (!is_prof(options)) make_directories(directory / "data");
@@ -181,6 +176,23 @@ fs::path make_directory(const CollectOptions& options, const ClockPoint& now) {
   if (is_prof(options)) {
     write_file_atomically(directory / "host/host_start.log", start_log("Host", now));
     write_file_atomically(directory / "device_0/dev_start.log.0", start_log("0", now));
+  }
+}
+}  // namespace
+
+fs::path make_directory(const CollectOptions& options, const ClockPoint& now) {
+  make_directories(options.output);
+  const fs::path directory = fs::absolute(options.output) / new_name(options, now);
+  std::error_code status;
+  if (!fs::create_directory(directory, status))
+    throw Error(ExitCode::kOutput,
+                "cannot be made: " + (status ? status.message() : "there is one of this name"),
+                directory.string());
+  try {
+    write_beginning(directory, options, now);
+  } catch (...) {
+    fs::remove_all(directory, status);
+    throw;
   }
   return directory;
 }

@@ -79,6 +79,15 @@ if mkdir tiny && mount -t tmpfs -o size=1m tmpfs tiny 2>/dev/null; then
   run 0 msprof --output=tiny --export=off aoe_run --model=m.om
   equal "$(grep -c 'profiling has stopped' err)" 1 "messages of the full disk"
   has out '^latency_ms '
+  # Full from the beginning, the program does not run; full when it begins to collect, that is said, and not that it did not.
+  fill() { dd if=/dev/zero of=tiny/fill bs=64k 2>/dev/null; }
+  rm -rf tiny/*; fill
+  refuses 6 "No space left on device" msprof --output=tiny touch ran
+  rm tiny/fill; export -f fill
+  run 6 msprof --output=tiny bash -c 'fill; aoe_run --model=m.om'
+  has err '^msprof: error: nothing was collected; .*No space left on device'
+  ! grep -q aclInit err || fail 'said that the program did not call aclInit'
+  equal "$(ls tiny)" fill "left on the full disk"
   umount tiny
 fi
 

@@ -1,6 +1,4 @@
 // Collecting: runs a program with the collection's options in its environment, or samples the system for a while.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -12,6 +10,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json_text.h"
 #include "base/words.h"
 #include "profiler/collect/collection.h"
@@ -55,15 +54,16 @@ std::vector<fs::path> directories_of(const profiler::CollectOptions& options) {
   return found;
 }
 
+/// By writing a file: a full disk takes names, but no bytes.
 void check_output(const fs::path& output) {
   std::error_code status;
   fs::create_directories(output, status);
   if (status)
     throw Error(ExitCode::kOutput, "cannot be made a directory: " + status.message(),
                 output.string());
-  if (::access(output.c_str(), W_OK | X_OK) != 0)
-    throw Error(ExitCode::kOutput, std::string("cannot be written: ") + std::strerror(errno),
-                output.string());
+  const fs::path tried = output / ".msprof";
+  write_file_atomically(tried, std::string(4096, '\n'));
+  fs::remove(tried, status);
 }
 
 void say_how_it_ended(const std::vector<std::string>& command, const ChildEnd& end) {
@@ -99,6 +99,21 @@ int collect_system(const RunSettings& settings) {
   return signals.token().stop_requested() ? static_cast<int>(ExitCode::kInterrupted) : 0;
 }
 
+/// The exit code of a program that failed goes before ours.
+[[noreturn]] void say_why_nothing_was_collected(const RunSettings& settings, int exit_code) {
+  const auto code = [&](ExitCode ours) {
+    return exit_code == 0 ? ours : static_cast<ExitCode>(exit_code);
+  };
+  try {
+    check_output(settings.options.output);  // the disk may be full by now
+  } catch (const Error& error) {
+    throw Error(code(error.code()), std::string("nothing was collected; ") + error.what());
+  }
+  throw Error(code(ExitCode::kFailure), "nothing was collected",
+              settings.command.empty() ? std::string() : settings.command.front(),
+              "the program must call aclInit of this library");
+}
+
 int run(const RunSettings& settings) {
   check_output(settings.options.output);
   if (!settings.without_effect.empty())
@@ -110,10 +125,7 @@ int run(const RunSettings& settings) {
       settings.command.empty() ? collect_system(settings) : collect_program(settings);
   end_on_signals("msprof");
   const std::vector<fs::path> directories = directories_of(settings.options);
-  if (directories.empty())
-    throw Error(exit_code == 0 ? ExitCode::kFailure : static_cast<ExitCode>(exit_code),
-                "nothing was collected", settings.command.front(),
-                "the program must call aclInit of this library");
+  if (directories.empty()) say_why_nothing_was_collected(settings, exit_code);
   for (const fs::path& directory : directories) {
     if (settings.exports) parse_and_export(directory, settings.type);
     say("Process profiling data complete. Data is saved in " + directory.string());
