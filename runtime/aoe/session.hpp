@@ -161,20 +161,20 @@ class Tensor {
 
 class Session {
  public:
-  explicit Session(const std::string& path) {
+  explicit Session(const std::string& path) : Session() {
     internal::Runtime::use_device();
     internal::check("aclmdlLoadFromFile", aclmdlLoadFromFile(path.c_str(), &model_));
     describe();
   }
   /// An om in memory; it is copied.
-  Session(const void* om, std::size_t bytes) {
+  Session(const void* om, std::size_t bytes) : Session() {
     internal::Runtime::use_device();
     internal::check("aclmdlLoadFromMem", aclmdlLoadFromMem(om, bytes, &model_));
     describe();
   }
   ~Session() {
-    aclmdlDestroyDesc(desc_);
-    aclmdlUnload(model_);
+    if (desc_ != nullptr) aclmdlDestroyDesc(desc_);
+    if (model_ != 0) aclmdlUnload(model_);
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -201,8 +201,10 @@ class Session {
     std::vector<std::vector<unsigned char>> memory;
     for (const Port& port : outputs_) {
       memory.emplace_back(is_open(port) ? 0 : port.bytes + 1);
-      results.add(is_open(port) ? nullptr : memory.back().data(),
-                  is_open(port) ? 0 : memory.back().size());
+      if (is_open(port))
+        results.add_open();
+      else
+        results.add(memory.back().data(), memory.back().size());
     }
     if (has_gears_) choose_gear(given, feed);
     internal::check("aclmdlExecute", aclmdlExecute(model_, given.handle(), results.handle()));
@@ -214,10 +216,15 @@ class Session {
   }
 
  private:
+  /// Others begin with it, so that its destructor ends what they have begun when they throw.
+  Session() = default;
+
   class Dataset {
    public:
     Dataset() : handle_(aclmdlCreateDataset()) {}
     ~Dataset() {
+      for (const aclDataBuffer* buffer : open_)
+        if (void* const made = aclGetDataBufferAddr(buffer)) aclrtFree(made);
       for (const aclDataBuffer* buffer : buffers_) aclDestroyDataBuffer(buffer);
       aclmdlDestroyDataset(handle_);
     }
@@ -228,12 +235,17 @@ class Session {
       buffers_.push_back(aclCreateDataBuffer(data, bytes));
       internal::check("aclmdlAddDatasetBuffer", aclmdlAddDatasetBuffer(handle_, buffers_.back()));
     }
+    /// For what the execution allocates.
+    void add_open() {
+      add(nullptr, 0);
+      open_.push_back(buffers_.back());
+    }
     aclmdlDataset* handle() const { return handle_; }
-    aclDataBuffer* buffer(std::size_t i) const { return buffers_[i]; }
+    const aclDataBuffer* buffer(std::size_t i) const { return buffers_[i]; }
 
    private:
     aclmdlDataset* handle_;
-    std::vector<aclDataBuffer*> buffers_;
+    std::vector<aclDataBuffer*> buffers_, open_;
   };
 
   static bool is_open(const Port& port) {
@@ -354,7 +366,6 @@ class Session {
         static_cast<const unsigned char*>(aclGetDataBufferAddr(results.buffer(i)));
     const std::size_t bytes = begin == nullptr ? 0 : internal::bytes_of(shape, outputs_[i].type);
     std::vector<unsigned char> memory(begin, begin + bytes);
-    if (begin != nullptr) aclrtFree(const_cast<unsigned char*>(begin));
     return {outputs_[i].name, std::move(shape), outputs_[i].type, std::move(memory)};
   }
 

@@ -257,7 +257,8 @@ TEST(SessionClient, NamesWhatIsGivenWrongly) {
             "other type: the input x0 has elements of another type\n"
             "other shape: the input x0 is [-1x1x1x3], not [3x2]\n"
             "null: the data of the input x0 are a null pointer\n"
-            "view: 6 values are no tensor [-2x-3]\n");
+            "view: 6 values are no tensor [-2x-3]\n"
+            "not described: 1 unloaded\n");
 }
 
 TEST(SessionClient, TakesMoreSizesThanAclmdlIODims) {

@@ -1,6 +1,8 @@
 // A user's program on aoe/session.hpp, whose names are not for one with the engine's own: says how each misuse is refused.
 //
 //   aoe_session_client M.om INPUTS   a row of N values for each of INPUTS inputs x0, x1, ...
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -9,6 +11,28 @@
 #include <vector>
 
 #include "aoe/session.hpp"
+
+namespace {
+
+bool is_describing_to_fail = false;
+int unloaded = 0;
+
+}  // namespace
+
+// In place of the library's, for the header above.
+aclError aclmdlGetOutputDims(const aclmdlDesc* modelDesc, size_t index, aclmdlIODims* dims) {
+  if (is_describing_to_fail) return ACL_ERROR_BAD_ALLOC;
+  static const auto real =
+      reinterpret_cast<decltype(&aclmdlGetOutputDims)>(dlsym(RTLD_NEXT, "aclmdlGetOutputDims"));
+  return real(modelDesc, index, dims);
+}
+
+aclError aclmdlUnload(uint32_t modelId) {
+  static const auto real =
+      reinterpret_cast<decltype(&aclmdlUnload)>(dlsym(RTLD_NEXT, "aclmdlUnload"));
+  ++unloaded;
+  return real(modelId);
+}
 
 namespace {
 
@@ -22,6 +46,16 @@ void say(const char* what, const aoe::Session& session, const Feed& feed) {
     std::printf("%s: %s\n", what, error.what());
   } catch (const std::exception& error) {
     std::printf("%s: another exception: %s\n", what, error.what());
+  }
+}
+
+/// What cannot be described is not left loaded.
+void say_what_stays_loaded(const char* om) {
+  is_describing_to_fail = true;
+  try {
+    const aoe::Session session(om);
+  } catch (const aoe::Error&) {
+    std::printf("not described: %d unloaded\n", unloaded);
   }
 }
 
@@ -51,5 +85,6 @@ int main(int argc, char** argv) {
   } catch (const std::invalid_argument& error) {
     std::printf("view: %s\n", error.what());
   }
+  say_what_stays_loaded(argv[1]);
   return 0;
 }
