@@ -8,6 +8,7 @@ the compiler; what comes out is the same om that a build makes.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -127,12 +128,19 @@ class OmCache:
         with contextlib.suppress(OSError):
             pathlib.Path(path).unlink()
 
+    def _make_directory(self):
+        """OSError. Not a home: users of services have one that is not there, and is not to be."""
+        home = os.environ.get("HOME")
+        if home and not os.path.isdir(home) and self.directory.is_relative_to(home):
+            raise FileNotFoundError(errno.ENOENT, "there is no home directory", home)
+        self.directory.mkdir(parents=True, exist_ok=True)
+
     @contextlib.contextmanager
     def _compiled(self, source, flags):
         """In the cache's own directory, so that it is kept by a rename; elsewhere if that fails."""
         compiled = contextlib.ExitStack()
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self._make_directory()
             path = compiled.enter_context(self._compiled_in(self.directory, source, flags))
         except (OSError, programs.ProgramError) as error:
             if isinstance(error, programs.ProgramError) and error.exit_code != ExitCode.OUTPUT:
@@ -193,7 +201,7 @@ class OmCache:
         """Others that want the same om wait until it is there. Without a place for locks two may
         compile the same, which harms nobody."""
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self._make_directory()
             file = open(path.with_suffix(".lock"), "w", encoding="utf-8")
         except OSError:
             yield

@@ -546,6 +546,15 @@ class CacheTest(SessionTest):
                 self.open(self.model()).run(None, {"x": self.X})
         self.assertEqual(self.oms(), [])
 
+    def test_a_home_that_is_not_there_is_not_made(self):
+        home = self.folder / "nobody"
+        os.environ.update(HOME=str(home))
+        del os.environ["AOE_CACHE_DIR"]
+        with self.assertWarnsRegex(RuntimeWarning, "cannot be kept in .*no home directory.*nobody"):
+            session = self.open(self.model(shape=(2,)))
+        session.run(None, {"x": numpy.ones(2, numpy.float32)})
+        self.assertFalse(home.exists())
+
     def test_without_a_cache(self):
         session = self.open(self.model(), providers=[("AoeExecutionProvider", {"cache_dir": ""})])
         session.run(None, {"x": self.X})
