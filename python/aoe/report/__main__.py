@@ -49,7 +49,11 @@ def main(arguments=None):
     try:
         written = page.write(found, output)
     except OSError as error:
-        return _failed(f"{output}: {error.strerror}", ExitCode.OUTPUT)
+        return _failed(
+            f"{output}: cannot be written: {error.strerror};"
+            " choose a writable place with enough space",
+            ExitCode.OUTPUT,
+        )
     return _say(f"{written}\n")
 
 
