@@ -90,9 +90,9 @@ std::optional<StridedView> gather(const Graph& graph, const Node& node, ValueId,
     return std::nullopt;
   const Shape& from = shape_of(graph, node.inputs[0]);
   const std::int64_t axis = positive(node.op.attrs.get_int("axis", 0), from.size());
-  const std::int64_t begin =
-      positive(to_ints(*index)[0],  //
-               static_cast<std::size_t>(from[static_cast<std::size_t>(axis)]));
+  const std::int64_t dim = from[static_cast<std::size_t>(axis)];
+  const std::int64_t begin = positive(to_ints(*index)[0], static_cast<std::size_t>(dim));
+  if (begin < 0 || begin >= dim) return std::nullopt;  // a run that comes there says so
   if (!cut(view, axis, begin, 1, 1)) return std::nullopt;
   if (index->desc().shape.empty()) view.axes.erase(view.axes.begin() + axis);
   return view;

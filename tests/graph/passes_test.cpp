@@ -111,6 +111,28 @@ TEST(Passes, AHardmaxAlongAVeryLongAxisStaysWhole) {
   EXPECT_EQ(graph.nodes[0].op.type, "HardMax");
 }
 
+TEST(Passes, AnIndexOutsideIsNoPartOfAnAttention) {
+  for (const char* const outside : {"3", "-4"}) {
+    Graph graph = import_text(R"(g (float[2,5,24] x) => (float[2,2,5,4] y) {
+       parts = Constant <value = int64[5] {2, 5, 3, 2, 4}> ()
+       outside = Constant <value = int64 {)" +
+                              std::string(outside) + R"(}> ()
+       two = Constant <value = int64 {2}> ()
+       r = Reshape (x, parts)
+       t = Transpose <perm = [2,0,3,1,4]> (r)
+       k = Gather (t, outside)
+       v = Gather (t, two)
+       kt = Transpose <perm = [0,1,3,2]> (k)
+       a = MatMul (v, kt)
+       s = Softmax (a)
+       y = MatMul (s, v)
+     })");
+    graph::run_passes(graph, {});  // verified behind each
+    const std::string text = graph.to_text();
+    EXPECT_NE(text.find("GatherV2("), std::string::npos) << text;
+  }
+}
+
 TEST(RunPasses, HonoursOffSwitches) {
   const char* const model =
       "g (float[2,4] x) => (float[2,8] y) <float[4,8] w> { a = MatMul (x, w) y = Relu (a) }";
