@@ -155,6 +155,7 @@ BankHealth examine(const fs::path& directory) {
     is_new = marker->is_new;
   } catch (const Error& e) {
     if (e.code() == ExitCode::kUsage) throw Error(ExitCode::kBank, e.what());
+    if (is_lack_of_descriptors(e.what())) throw;
     health.damage.push_back({directory, e.what()});
     if (!fs::is_directory(directory)) return health;
   }

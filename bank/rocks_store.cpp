@@ -12,6 +12,8 @@
 #include <rocksdb/utilities/backup_engine.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <set>
 
 #include "base/error.h"
@@ -72,16 +74,26 @@ class UnsyncedFiles final : public rocksdb::FileSystemWrapper {
   }
 };
 
+}  // namespace
+
+bool is_lack_of_descriptors(std::string_view what) {
+  return what.find(std::strerror(EMFILE)) != std::string_view::npos ||
+         what.find(std::strerror(ENFILE)) != std::string_view::npos;
+}
+
+namespace {
+
 void check(const rocksdb::Status& status, const std::string& action,
            const std::filesystem::path& directory) {
   if (status.ok()) return;
   const bool damaged = status.IsCorruption();
-  throw Error(
-      ExitCode::kBank,
-      (damaged ? "bank is damaged (" : "bank " + action + " failed (") + status.ToString() + ")",
-      directory.string(),
-      damaged ? "move it away and tune again, or restore a backup"
-              : "check permissions and free space");
+  const std::string text = status.ToString();
+  const char* advice = "check permissions and free space";
+  if (damaged) advice = "move it away and tune again, or restore a backup";
+  if (is_lack_of_descriptors(text)) advice = "allow the process more of them (ulimit -n)";
+  throw Error(ExitCode::kBank,
+              (damaged ? "bank is damaged (" : "bank " + action + " failed (") + text + ")",
+              directory.string(), advice);
 }
 
 rocksdb::DBOptions db_options() {

@@ -14,6 +14,9 @@
 
 namespace aoe::bank {
 
+/// Of what the system says, which comes through RocksDB as text: the process has no descriptors left.
+bool is_lack_of_descriptors(std::string_view what);
+
 enum class Family { kMeta, kStrategy, kRecord };
 
 struct Write {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "bank/rocks_store.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -171,8 +172,10 @@ std::optional<Error> damage_of(const fs::path& snapshot,
     open(snapshot);
     return std::nullopt;
   } catch (const Error& e) {
+    if (is_lack_of_descriptors(e.what())) throw;
     return e;
   } catch (const fs::filesystem_error& e) {
+    if (e.code() == std::errc::too_many_files_open) throw;
     return Error(ExitCode::kBank, "cannot be read: " + e.code().message(), snapshot.string());
   }
 }

@@ -30,7 +30,8 @@ std::optional<std::filesystem::path> newest_whole_snapshot(
     const std::filesystem::path& directory,
     const std::function<void(const std::filesystem::path&)>& open);
 
-/// Of one snapshot: nullopt when its files are those that were sealed, and `open` took it.
+/// Of one snapshot: nullopt when its files are those that were sealed, and `open` took it. What the process lacks, descriptors, is
+/// thrown: it says nothing of the snapshot, which a repair would move away.
 std::optional<Error> damage_of(const std::filesystem::path& snapshot,
                                const std::function<void(const std::filesystem::path&)>& open);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <random>
 #include <set>
 
+#include "bank/health.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/bank/bank_fixture.h"
@@ -421,6 +423,30 @@ TEST_F(DamagedBank, RequireWritableFindsOutAndChangesNothing) {
   EXPECT_FALSE(has_temporary());
   std::ofstream(temp_ / "file") << "x";
   EXPECT_THROW(KnowledgeBank(temp_ / "file" / "bank", {kTestSoc}).require_writable(), Error);
+}
+
+/// What the process lacks is no damage: a repair would move whole snapshots aside.
+TEST(BankHealth, LackOfDescriptorsIsNoDamage) {
+  const tests::TempDir directory;
+  {
+    KnowledgeBank bank(directory.path(), {kTestSoc});
+    bank.commit({{{test_key(1), test_strategy("ND", 5)}}, {}});
+  }
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  for (int more = 0; more < 12; ++more) {
+    const rlimit few{static_cast<rlim_t>(next + more), before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    std::string said;
+    try {
+      if (!examine(directory.path()).damage.empty()) said = "damaged";
+    } catch (const std::exception&) {
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(said, "") << more << " descriptors";
+  }
 }
 
 }  // namespace
