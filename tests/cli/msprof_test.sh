@@ -91,6 +91,10 @@ if mkdir tiny && mount -t tmpfs -o size=1m tmpfs tiny 2>/dev/null; then
   umount tiny
 fi
 
+# A limit of file sizes is as a full disk, and ends no program by a signal.
+run 6 bash -c 'ulimit -f 64; exec msprof --output=limited aoe_run --model=m.om'
+has err 'cannot be written|disk|full|[Tt]oo large'
+
 mkdir none
 refuses 1 "nothing was collected" msprof --output=none true
 refuses 2 "no program to collect" msprof --output=none

@@ -1,6 +1,7 @@
 // Parsing flags with Boost.Program_options, and the walls around a program.
 #include "tools/common/tool.h"
 
+#include <signal.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -164,7 +165,21 @@ std::terminate_handler other_ends = nullptr;
 
 }  // namespace
 
+namespace {
+/// A write beyond `ulimit -f` then fails as on a full disk. By a handler, which programs that are started do not inherit.
+void outlive_file_size_limit() {
+  struct sigaction before {};
+  ::sigaction(SIGXFSZ, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+}  // namespace
+
 int run_tool(int argc, char** argv, Tool tool) {
+  outlive_file_size_limit();
   ended_program = tool.name;
   other_ends = std::set_terminate(end_without_memory);
   if (tool.ends_on_signals) end_on_signals(tool.name);
