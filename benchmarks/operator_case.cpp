@@ -141,7 +141,7 @@ class CaseModel {
     if (words.at(0) != "scalar")
       for (const std::string& dim : split_words(words[0], 'x'))
         desc.shape.push_back(std::stoll(dim));
-    bool is_constant = false, has_mask = false;
+    bool is_constant = false, has_mask = false, is_open = false;
     std::optional<Range> range;
     for (std::size_t i = 1; i < words.size(); ++i) {
       const std::size_t dots = words[i].find("..");
@@ -149,6 +149,8 @@ class CaseModel {
         is_constant = true;
       else if (words[i] == "rows")
         has_mask = true;
+      else if (words[i] == "open")
+        is_open = true;
       else if (const auto dtype = data_type_from_name(words[i]))
         desc.dtype = *dtype;
       else if (dots != std::string::npos)
@@ -162,6 +164,7 @@ class CaseModel {
       return name;
     }
     add_model_input(name, values);
+    if (is_open) return add_computed_shape(name, desc.shape);
     return has_mask ? add_mask(name, desc.shape.at(0)) : name;
   }
 
@@ -189,6 +192,21 @@ class CaseModel {
     node.add_output(chosen);
     set_attribute(node, "axis", "0");
     return chosen;
+  }
+
+  /// The value in a shape that another input gives.
+  std::string add_computed_shape(const std::string& name, const Shape& shape) {
+    const std::string dims = name + "_dims", shaped = name + "_open";
+    add_model_input(dims, std::make_shared<Constant>(
+                              TensorDesc{.dtype = DataType::kInt64, .shape = {std::ssize(shape)}},
+                              shape.data()));
+    onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+    node.set_op_type("Reshape");
+    node.set_name(shaped);
+    node.add_input(name);
+    node.add_input(dims);
+    node.add_output(shaped);
+    return shaped;
   }
 
   void add_initializer(const std::string& name, const ConstantPtr& values) {

@@ -10,6 +10,7 @@
 //   in=8:const     an initializer
 //   in=8:int64     of another type
 //   in=8x4:rows    an input of whose first dimension only a run tells the size: a mask chooses all of it
+//   in=8x4:open    an input of whose dimensions only a run tells any
 //   in=scalar      of rank 0
 //   in=[0,-1]      an initializer of int64 with these values
 //   in=-           absent

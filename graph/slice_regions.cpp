@@ -9,69 +9,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "graph/rewrite.h"
-#include "reference/slicing.h"
-#include "reference/texts.h"
 
 namespace aoe::graph {
 namespace {
-
-/// How many slices a value has, as a number for what is not known: equal numbers are equal lengths.
-using Length = int;
-
-class Lengths {
- public:
-  explicit Lengths(const Graph& graph) : graph_(graph), by_value_(graph.values.size(), kNew) {
-    for (const ValueId input : graph.inputs) by_value_[input] = next_++;
-  }
-
-  /// To be called for all nodes in order. The length along which the node can be sliced; nullopt: it cannot.
-  std::optional<Length> add(const Node& node) {
-    const std::optional<Length> length = sliced_along(node);
-    for (const ValueId output : node.outputs)
-      if (output != kNone) by_value_[output] = length ? *length : next_++;
-    return length;
-  }
-
- private:
-  static constexpr Length kNew = -1;
-
-  std::optional<Length> sliced_along(const Node& node) const {
-    std::optional<Length> length;
-    std::vector<Tensor> inputs;
-    std::vector<int> axes, output_axes;
-    for (const ValueId id : node.inputs) {
-      inputs.emplace_back();
-      axes.push_back(reference::kWhole);
-      if (id == kNone) continue;
-      const Value& value = graph_.values[id];
-      inputs.back() = value.constant ? value.constant->view() : Tensor{value.desc, nullptr};
-      if (value.constant || is_static(value.desc.shape)) continue;
-      const std::optional<int> axis = open_axis(value.desc);
-      if (!axis || length.value_or(by_value_[id]) != by_value_[id]) return {};
-      length = by_value_[id];
-      axes.back() = *axis;
-    }
-    std::vector<TensorDesc> outputs;
-    for (const ValueId id : node.outputs) {
-      outputs.push_back(id == kNone ? TensorDesc{} : graph_.values[id].desc);
-      const std::optional<int> axis = id == kNone ? reference::kWhole : open_axis(outputs.back());
-      if (!axis) return {};
-      output_axes.push_back(*axis);
-    }
-    if (!length || !node.bodies.empty() || reference::reads_texts(node.op.type)) return {};
-    const reference::Slicing slicing{.attrs = node.op.attrs,
-                                     .version = node.op.version,
-                                     .inputs = inputs,
-                                     .axes = axes,
-                                     .outputs = outputs,
-                                     .output_axes = output_axes};
-    return reference::can_be_sliced(node.op, slicing) ? length : std::nullopt;
-  }
-
-  const Graph& graph_;
-  std::vector<Length> by_value_;
-  Length next_ = 0;
-};
 
 /// Nodes and regions, and what they wait for.
 class Units {
@@ -142,16 +82,13 @@ bool chooses_of_table(const Graph& graph, const Node& node) {
 }
 
 /// Code for known sizes is faster at it than what takes any.
-bool gains(const Graph& graph, const Node& node) {
+bool gains(const Node& node) {
   using reference::OpKind;
   const OpKind kind = reference::ops().find(node.op.type)->kind;
-  if (kind == OpKind::kElementwise)
-    return std::ranges::any_of(node.outputs,
-                               [&](ValueId id) { return is_floating(dtype_of(graph, id)); });
   if (is_type(node, "Transpose"))
     return true;  // the only copy whose rows are no rows of what is read
-  return reference::sums_products(node.op.type) || kind == OpKind::kWindow ||
-         kind == OpKind::kReduction || kind == OpKind::kNormalisation;
+  return reference::sums_products(node.op.type) || kind == OpKind::kElementwise ||
+         kind == OpKind::kWindow || kind == OpKind::kReduction || kind == OpKind::kNormalisation;
 }
 
 /// For how many slices weights are to be read that they take a small part of the time.
@@ -176,30 +113,31 @@ class Regions {
 
   void add(NodeId id) {
     const Node& node = graph_.nodes[id];
-    const std::optional<Length> length = lengths_.add(node);
+    const std::optional<SliceLength> length = lengths_.add(node);
     if (!length || chooses_of_table(graph_, node)) return units_.put(id, units_.add());
-    const Appetite appetite = appetite_of(slice_cost(graph_, {id}));
+    const Appetite appetite = appetite_of(slice_cost(graph_, {{id}, length->axes}));
     Region& region = region_for(node, *length, appetite);
     if (region.appetite == Appetite::kAny) region.appetite = appetite;
     region.nodes.push_back(id);
     units_.put(id, region.unit);
   }
 
-  std::vector<std::vector<NodeId>> take() {
-    std::vector<std::vector<NodeId>> all;
-    for (Region& region : regions_) all.push_back(std::move(region.nodes));
+  std::vector<SliceRegion> take() {
+    std::vector<SliceRegion> all;
+    for (Region& region : regions_) all.push_back({std::move(region.nodes), region.axes});
     return all;
   }
 
  private:
   struct Region {
     int unit;
+    SliceAxes axes;
     Appetite appetite = Appetite::kAny;
     std::vector<NodeId> nodes = {};
   };
 
   /// The one that makes what the node reads, before others; a new one where none takes it.
-  Region& region_for(const Node& node, Length length, Appetite appetite) {
+  Region& region_for(const Node& node, const SliceLength& length, Appetite appetite) {
     std::vector<std::size_t>& growing = growing_[length];
     std::optional<std::size_t> taking;
     for (const std::size_t i : growing) {
@@ -213,52 +151,47 @@ class Regions {
     // Its like before it will hardly take more: what follows reads what the new one makes.
     std::erase_if(growing, [&](std::size_t i) { return regions_[i].appetite == appetite; });
     growing.push_back(regions_.size());
-    return regions_.emplace_back(Region{.unit = units_.add()});
+    return regions_.emplace_back(Region{.unit = units_.add(), .axes = length.axes});
   }
 
   const Graph& graph_;
-  Lengths lengths_;
+  SliceLengths lengths_;
   Units units_;
   std::vector<Region> regions_;
-  std::map<Length, std::vector<std::size_t>> growing_;  ///< regions that may still take nodes
+  std::map<SliceLength, std::vector<std::size_t>> growing_;  ///< regions that may still take nodes
 };
 
-TensorDesc with_slices(TensorDesc desc, std::int64_t slices) {
-  if (const std::optional<int> axis = open_axis(desc))
-    desc.shape[static_cast<std::size_t>(*axis)] = slices;
+TensorDesc with_slices(TensorDesc desc, const SliceAxes& axes, std::int64_t slices) {
+  const std::optional<int> last = sliced_axis(desc, axes);
+  if (!last) return desc;
+  const auto end = desc.shape.begin() + *last;
+  std::fill(end - std::min(*last, axes.dims - 1), end, 1);
+  *end = slices;
   return desc;
 }
 
 }  // namespace
 
-std::optional<int> open_axis(const TensorDesc& desc) {
-  if (!has_known_rank(desc) || desc.dtype == DataType::kUndefined) return {};
-  std::optional<int> open;
-  for (std::size_t i = 0; i < desc.shape.size(); ++i) {
-    if (desc.shape[i] == 0 || (desc.shape[i] == kUnknownDim && open)) return {};
-    if (desc.shape[i] == kUnknownDim) open = static_cast<int>(i);
-  }
-  return open;
-}
-
-std::vector<std::vector<NodeId>> slice_regions(const Graph& graph) {
+std::vector<SliceRegion> slice_regions(const Graph& graph) {
   Regions growing(graph);
   for (const NodeId id : graph.topological_order()) growing.add(id);
-  std::vector<std::vector<NodeId>> regions = growing.take();
-  std::erase_if(regions, [&](const std::vector<NodeId>& region) {
-    return std::ranges::none_of(region, [&](NodeId id) { return gains(graph, graph.nodes[id]); });
+  std::vector<SliceRegion> regions = growing.take();
+  std::erase_if(regions, [&](const SliceRegion& region) {
+    return std::ranges::none_of(region.nodes, [&](NodeId id) { return gains(graph.nodes[id]); });
   });
   return regions;
 }
 
-SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
+SliceCost slice_cost(const Graph& graph, const SliceRegion& region) {
   constexpr double kWinograd = 4;  // 3x3 windows of weights are read as 6x6
   SliceCost cost;
   std::set<ValueId> weights;
   const auto desc_of = [&](ValueId id) {
-    return id == kNone ? TensorDesc{} : with_slices(graph.values[id].desc, 1);
+    if (id == kNone) return TensorDesc{};
+    const Value& value = graph.values[id];
+    return value.constant ? value.desc : with_slices(value.desc, region.axes, 1);
   };
-  for (const NodeId id : region) {
+  for (const NodeId id : region.nodes) {
     const Node& node = graph.nodes[id];
     const bool has_weights = reference::sums_products(node.op.type);
     const double growth =
@@ -285,7 +218,7 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
 
 std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   constexpr double kPartBytes = 256 << 10, kMostBytes = 64 << 20;
-  constexpr double kMostSlices = 4096;
+  constexpr double kMostSlices = 64 << 10;
   constexpr double kManyWeights = 16 << 20;  // which each body holds anew
   constexpr std::int64_t kStep = 8;
   const double bytes = std::max(cost.bytes, 1.0);
@@ -300,11 +233,11 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
 }
 
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,
-                                   std::int64_t slices) {
+                                   const SliceAxes& axes, std::int64_t slices) {
   Graph part = extract(graph, region);
   std::vector<TensorDesc> expected;
   for (Value& value : part.values) {
-    value.desc = with_slices(value.desc, slices);
+    if (!value.constant) value.desc = with_slices(value.desc, axes, slices);
     expected.push_back(value.desc);
   }
   try {

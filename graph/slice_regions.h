@@ -1,4 +1,4 @@
-// Regions of a graph that can be carried out slice by slice: along one axis, whose length only a run can tell, each op makes a
+// Regions of a graph that can be carried out slice by slice: along axes whose lengths only a run can tell (slice_lengths.h), each op makes a
 // slice of its results of the same slices of what it reads (reference/slicing.h). A part of so many slices is then a graph whose
 // sizes are known.
 #pragma once
@@ -9,16 +9,19 @@
 
 #include "graph/graph.h"
 #include "graph/passes.h"
+#include "graph/slice_lengths.h"
 #include "graph/subgraph.h"
 
 namespace aoe::graph {
 
-/// The one dimension of a value that is not known, where no other is empty; nullopt: it has none, or several.
-std::optional<int> open_axis(const TensorDesc& desc);
+struct SliceRegion {
+  std::vector<NodeId> nodes;  ///< in topological order
+  SliceAxes axes;
+};
 
 /// Disjoint regions in topological order, each convex and of values that have equally many slices: what goes from one to another
 /// and comes back would have none that is first. Regions of nothing but copies of rows are left out.
-std::vector<std::vector<NodeId>> slice_regions(const Graph& graph);
+std::vector<SliceRegion> slice_regions(const Graph& graph);
 
 /// What a slice of a region takes.
 struct SliceCost {
@@ -27,7 +30,7 @@ struct SliceCost {
   double weights =
       0;  ///< bytes of factors that are constants, as kernels lay them out, which every part reads
 };
-SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region);
+SliceCost slice_cost(const Graph& graph, const SliceRegion& region);
 
 /// How many slices the parts have, descending: what passes between ops shall stay in the cores' own caches, and weights be read for
 /// more than they cost.
@@ -35,7 +38,8 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads = 1);
 
 /// A region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
-std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region, std::int64_t slices);
+std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,
+                                   const SliceAxes& axes, std::int64_t slices);
 
 /// The pass map_slices for so many threads, which share each part: for PassOptions::also.
 Pass map_slices_pass(int threads);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "reference/axes.h"
+#include "reference/broadcast.h"
 #include "reference/slicing.h"
 #include "runtime/om_bodies.h"
 
@@ -13,6 +14,8 @@ namespace aoe::runtime {
 namespace {
 
 using reference::kWhole;
+
+constexpr std::int64_t kMostDims = 64;  // more than any tensor of a model has
 
 bool is_axis_of(std::int64_t axis, const TensorDesc& desc) {
   return axis >= 0 && axis < std::ssize(desc.shape);
@@ -22,30 +25,58 @@ std::size_t at(std::int64_t axis) {
   return static_cast<std::size_t>(axis);
 }
 
-TensorDesc with_slices(TensorDesc desc, std::int64_t axis, std::int64_t slices) {
-  desc.shape[at(axis)] = slices;
-  return desc;
+/// The first of the `dims` sliced axes that are there.
+std::int64_t first_axis(std::int64_t last, std::int64_t dims) {
+  return std::max<std::int64_t>(0, last - dims + 1);
+}
+
+/// Places along the sliced axes: their product is how many slices there are.
+Shape places_of(const Shape& shape, std::int64_t last, std::int64_t dims) {
+  return {shape.begin() + first_axis(last, dims), shape.begin() + last + 1};
+}
+
+/// How an output of `shape` is, a part's, with all places along the sliced axes.
+Shape with_places(Shape shape, std::int64_t last, const Shape& places) {
+  std::ranges::copy(places, shape.begin() + last + 1 - std::ssize(places));
+  return shape;
+}
+
+/// A tensor of slices, all sliced axes being one.
+reference::AxisView view_slices(const Shape& shape, std::int64_t last, std::int64_t dims) {
+  const auto first = at(first_axis(last, dims)), end = at(last) + 1;
+  return {reference::dim_product(shape, 0, first), reference::dim_product(shape, first, end),
+          reference::dim_product(shape, end, shape.size())};
+}
+
+/// The first `bytes` are `count` times there.
+void repeat(std::byte* to, std::size_t bytes, std::int64_t count) {
+  const std::size_t all = bytes * at(count);
+  for (std::size_t done = bytes; done < all && bytes > 0; done *= 2)
+    std::memcpy(to + done, to, std::min(done, all - done));
 }
 
 }  // namespace
 
 struct SliceMap::Border {
   Tensor whole;
-  Tensor part;  ///< where the body reads or writes; data == nullptr: nobody wants it
-  std::int64_t axis = kWhole;
+  Tensor part;                 ///< where the body reads or writes; data == nullptr: nobody wants it
+  std::int64_t axis = kWhole;  ///< the last of the sliced ones
+  std::int64_t dims = 1;
+  std::int64_t slices = 0;  ///< of a part
+  reference::Strides strides =
+      {};             ///< of an input that is stretched: by sliced axis, in slices of its own
+  Shape places = {};  ///< to which
   AlignedMemory memory = {};
 
-  std::int64_t slices() const { return part.desc.shape[at(axis)]; }
-  reference::AxisView view() const { return reference::view_axis(whole.desc.shape, at(axis)); }
-  std::size_t slice_bytes() const {
-    return static_cast<std::size_t>(view().inner) * size_bytes(whole.desc.dtype);
-  }
+  reference::AxisView view() const { return view_slices(whole.desc.shape, axis, dims); }
+  std::size_t slice_bytes() const { return at(view().inner) * size_bytes(whole.desc.dtype); }
+  bool is_stretched() const { return !strides.empty(); }
 
   /// `part` lies inside `whole` where it can, or else in memory of its own.
   void place(std::int64_t first, std::int64_t count) {
     if (axis == kWhole || part.data == nullptr) return;
-    if (view().outer == 1 && count == slices()) {
-      part.data = whole.as<char>() + static_cast<std::size_t>(first) * slice_bytes();
+    if (view().outer == 1 && count == slices && !is_stretched()) {
+      part.data = whole.as<char>() + at(first) * slice_bytes();
       return;
     }
     const std::size_t bytes = storage_bytes(part.desc);
@@ -57,29 +88,51 @@ struct SliceMap::Border {
   /// Behind the last slice that is there it stands again: what is computed of it harms nobody.
   void read(std::int64_t first, std::int64_t count) const {
     if (!is_apart()) return;
+    const reference::AxisView own = view();
     const std::size_t bytes = slice_bytes();
-    for (std::int64_t o = 0; o < view().outer; ++o)
-      for (std::int64_t i = 0; i < slices(); ++i)
-        std::memcpy(
-            part.as<char>() + static_cast<std::size_t>(o * slices() + i) * bytes,
-            whole.as<char>() +
-                static_cast<std::size_t>(o * view().dim + first + std::min(i, count - 1)) * bytes,
-            bytes);
+    for (std::int64_t o = 0; o < own.outer; ++o) {
+      const std::byte* from = whole.as<std::byte>() + at(o * own.dim) * bytes;
+      std::byte* to = part.as<std::byte>() + at(o * slices) * bytes;
+      if (is_stretched())
+        read_stretched(from, to, first, count);
+      else
+        std::memcpy(to, from + at(first) * bytes, at(count) * bytes);
+      repeat(to + at(count - 1) * bytes, bytes, slices - count + 1);
+    }
   }
   void write(std::int64_t first, std::int64_t count) const {
     if (!is_apart() || whole.data == nullptr) return;
     const std::size_t bytes = slice_bytes();
     for (std::int64_t o = 0; o < view().outer; ++o)
-      std::memcpy(whole.as<char>() + static_cast<std::size_t>(o * view().dim + first) * bytes,
-                  part.as<char>() + static_cast<std::size_t>(o * slices()) * bytes,
-                  static_cast<std::size_t>(count) * bytes);
+      std::memcpy(whole.as<char>() + at(o * view().dim + first) * bytes,
+                  part.as<char>() + at(o * slices) * bytes, at(count) * bytes);
+  }
+
+ private:
+  /// Runs along the innermost of the sliced axes.
+  void read_stretched(const std::byte* from, std::byte* to, std::int64_t first,
+                      std::int64_t count) const {
+    const std::size_t bytes = slice_bytes();
+    const std::int64_t row = places.back();
+    for (std::int64_t i = first; i < first + count;) {
+      const std::int64_t run = std::min(row - i % row, first + count - i);
+      std::int64_t place = i, source = 0;
+      for (std::size_t d = places.size(); d-- > 0; place /= places[d])
+        source += place % places[d] * strides[d];
+      std::memcpy(to, from + at(source) * bytes, strides.back() == 0 ? bytes : at(run) * bytes);
+      if (strides.back() == 0) repeat(to, bytes, run);
+      to += at(run) * bytes;
+      i += run;
+    }
   }
 };
 
 std::string SliceMap::fault(const Om& om, const OmStep& step) {
   const auto axes = step.call.attrs.get_ints("axes"),
              output_axes = step.call.attrs.get_ints("output_axes");
+  const std::int64_t dims = step.call.attrs.get_int("dims", 1);
   if (step.constants.empty()) return "lacks its bodies";
+  if (dims < 1 || dims > kMostDims) return "is sliced along no such number of axes";
   if (axes.size() != step.inputs.size() || output_axes.size() < step.outputs.size())
     return "has not an axis for each tensor";
   for (const int id : step.constants)
@@ -90,7 +143,8 @@ std::string SliceMap::fault(const Om& om, const OmStep& step) {
       return "is sliced along an axis that is not there";
   }
   for (std::size_t i = 0; i < step.outputs.size(); ++i)
-    if (step.outputs[i] >= 0 && !is_axis_of(output_axes[i], om.tensors[step.outputs[i]].desc))
+    if (step.outputs[i] >= 0 && (!is_axis_of(output_axes[i], om.tensors[step.outputs[i]].desc) ||
+                                 output_axes[i] < dims - 1))
       return "makes slices along an axis that is not there";
   if (std::ranges::all_of(axes, [](std::int64_t axis) { return axis == kWhole; }))
     return "is sliced along nothing";
@@ -102,7 +156,8 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
       tensors_(context.tensors),
       owner_(context, index),
       axes_(step_.call.attrs.get_ints("axes")),
-      output_axes_(step_.call.attrs.get_ints("output_axes")) {
+      output_axes_(step_.call.attrs.get_ints("output_axes")),
+      dims_(step_.call.attrs.get_int("dims", 1)) {
   std::vector<Om> bodies = bodies_of(context.om, step_);
   std::size_t most = 0;
   for (const Om& body : bodies) most = std::max(most, body.arena_bytes);
@@ -117,7 +172,7 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
 }
 
 /// They are graphs of static shapes that read and make what the step does, but for the number of slices, which is one for all of a
-/// body.
+/// body and stands in the last of the sliced axes.
 void SliceMap::check_bodies(const Om& om) const {
   const auto damaged = [&] {
     throw Error(ExitCode::kOm, "step '" + step_.name + "' has a body with other inputs and outputs",
@@ -134,18 +189,26 @@ void SliceMap::check_bodies(const Om& om) const {
       if (axis != kWhole) {
         if (!is_axis_of(axis, own) || own.shape[at(axis)] < 1) damaged();
         if (slices == kUnknownDim) slices = own.shape[at(axis)];
-        if (own.shape[at(axis)] != slices) damaged();
+        if (view_slices(own.shape, axis, dims_).dim != slices || own.shape[at(axis)] != slices)
+          damaged();
       }
       if (id < 0) return;
       const TensorDesc& outer = om.tensors[id].desc;
       if (outer.dtype != own.dtype || outer.shape.size() != own.shape.size()) damaged();
       for (std::size_t d = 0; d < own.shape.size(); ++d)
-        if (std::int64_t(d) != axis && outer.shape[d] != own.shape[d]) damaged();
+        if ((axis == kWhole || std::int64_t(d) > axis ||
+             std::int64_t(d) < first_axis(axis, dims_)) &&
+            outer.shape[d] != own.shape[d])
+          damaged();
     };
     for (std::size_t i = 0; i < body.input_count(); ++i)
       check(body.input(i).desc, axes_[i], step_.inputs[i]);
     for (std::size_t i = 0; i < body.output_count(); ++i)
-      check(body.output(i).desc, output_axes_[i], i < step_.outputs.size() ? step_.outputs[i] : -1);
+      if (output_axes_[i] < dims_ - 1)
+        damaged();
+      else
+        check(body.output(i).desc, output_axes_[i],
+              i < step_.outputs.size() ? step_.outputs[i] : -1);
   }
 }
 
@@ -155,39 +218,61 @@ void SliceMap::refuse(const std::string& why) const {
   throw Error(ExitCode::kFailure, why, "op '" + step_.name + "' (" + step_.call.type + ")");
 }
 
-std::int64_t SliceMap::count_slices() const {
-  std::int64_t slices = kUnknownDim;
+/// As the inputs have them, stretched to each other.
+Shape SliceMap::count_places() const {
+  Shape places(at(dims_), 1);
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (axes_[i] == kWhole) continue;
-    const std::int64_t own = tensors_.view(step_.inputs[i]).desc.shape[at(axes_[i])];
-    if (slices != kUnknownDim && own != slices)
-      refuse("it reads " + std::to_string(slices) + " and " + std::to_string(own) + " slices");
-    slices = own;
+    const Shape own = places_of(tensors_.view(step_.inputs[i]).desc.shape, axes_[i], dims_);
+    for (std::size_t d = 0; d < own.size(); ++d) {
+      std::int64_t& place = places[places.size() - own.size() + d];
+      if (own[d] != place && own[d] != 1 && place != 1)
+        refuse("it reads " + std::to_string(place) + " and " + std::to_string(own[d]) + " slices");
+      if (own[d] != 1) place = own[d];
+    }
   }
-  return slices;
+  return places;
 }
 
-std::vector<SliceMap::Border> SliceMap::inputs(const Part& part) const {
+std::vector<SliceMap::Border> SliceMap::inputs(const Part& part, const Shape& places) const {
   std::vector<Border> borders;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const Tensor whole = tensors_.view(step_.inputs[i]);
-    borders.push_back({whole, {part.executor->input(i).desc, whole.data}, axes_[i]});
+    Border border{.whole = whole,
+                  .part = {part.executor->input(i).desc, whole.data},
+                  .axis = axes_[i],
+                  .dims = dims_,
+                  .slices = part.slices};
+    if (axes_[i] != kWhole) {
+      const Shape own = places_of(whole.desc.shape, axes_[i], dims_);
+      if (element_count(own) != element_count(places)) {
+        border.strides = reference::broadcast_strides(own, places);
+        border.places = places;
+      }
+    }
+    borders.push_back(std::move(border));
   }
   return borders;
 }
 
-std::vector<SliceMap::Border> SliceMap::outputs(const Part& part, std::int64_t slices) const {
+std::vector<SliceMap::Border> SliceMap::outputs(const Part& part, const Shape& places) const {
   std::vector<Border> borders;
   for (std::size_t i = 0; i < part.executor->output_count(); ++i) {
     const TensorDesc& desc = part.executor->output(i).desc;
     const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
-    Border border{
-        {with_slices(desc, output_axes_[i], slices), nullptr}, {desc, nullptr}, output_axes_[i]};
+    Border border{.whole = {desc, nullptr},
+                  .part = {desc, nullptr},
+                  .axis = output_axes_[i],
+                  .dims = dims_,
+                  .slices = part.slices};
+    border.whole.desc.shape = with_places(desc.shape, border.axis, places);
     if (id >= 0 && tensors_.is_dynamic(id)) tensors_.allocate(id, border.whole.desc);
-    if (id >= 0) border.whole = tensors_.view(id);
-    if (border.whole.desc.shape[at(border.axis)] != slices)
-      refuse("it makes " + std::to_string(slices) + " slices, the model says " +
-             to_string(border.whole.desc));
+    if (id >= 0) {
+      border.whole = tensors_.view(id);
+      if (places_of(border.whole.desc.shape, border.axis, dims_) != places)
+        refuse("it makes " + to_string(places) + " slices, the model says " +
+               to_string(border.whole.desc));
+    }
     if (id < 0) border.memory = AlignedMemory(storage_bytes(desc));
     border.part.data = id < 0 ? border.memory.data() : border.whole.data;
     borders.push_back(std::move(border));
@@ -220,9 +305,10 @@ void SliceMap::run_part(const Part& part, std::span<Border> inputs, std::span<Bo
 
 void SliceMap::run(const TaskRecording& recording) {
   TaskClock clock(recording);
-  const std::int64_t slices = count_slices();
+  const Shape places = count_places();
+  const std::int64_t slices = element_count(places);
   const Part& part = part_for(slices);
-  std::vector<Border> reads = inputs(part), makes = outputs(part, slices);
+  std::vector<Border> reads = inputs(part, places), makes = outputs(part, places);
   for (std::int64_t done = 0; done < slices; done += part.slices) {
     const std::int64_t count = std::min(part.slices, slices);
     run_part(part, reads, makes, std::min(done, slices - count), count, clock);

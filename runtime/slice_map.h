@@ -1,8 +1,10 @@
-// SliceMap: a step that carries its body out slice by slice (MapSlices, graph/passes/map_slices.cpp): along one axis of what it
-// reads and makes, whose length only a run can tell. There is a body for each of some lengths of parts, all of which read and make
+// SliceMap: a step that carries its body out slice by slice (MapSlices, graph/passes/map_slices.cpp): along axes of what it
+// reads and makes whose lengths only a run can tell. There is a body for each of some lengths of parts, all of which read and make
 // the same; a run takes the longest that is more than half full, and the last part overlaps the one before it rather than being shorter.
 //
-// Attributes: "axes", by input, along which it is sliced, -1 for what each part reads whole; "output_axes", by output.
+// Attributes: "axes", by input, along which it is sliced, -1 for what each part reads whole; "output_axes", by output. "dims": each of
+// those is the last of so many neighbours (1 when it is left out), all combinations of whose places are slices: a part has them in
+// the last and 1 in the others. An input that has fewer places than others is stretched, as in broadcasting.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +43,9 @@ class SliceMap final : public Runnable {
     std::int64_t slices = 0;
   };
   void check_bodies(const Om& om) const;
-  std::int64_t count_slices() const;
-  std::vector<Border> inputs(const Part& part) const;
-  std::vector<Border> outputs(const Part& part, std::int64_t slices) const;
+  Shape count_places() const;
+  std::vector<Border> inputs(const Part& part, const Shape& places) const;
+  std::vector<Border> outputs(const Part& part, const Shape& places) const;
   const Part& part_for(std::int64_t slices) const;
   void run_part(const Part& part, std::span<Border> inputs, std::span<Border> outputs,
                 std::int64_t first, std::int64_t count, TaskClock& clock);
@@ -52,9 +54,10 @@ class SliceMap final : public Runnable {
   const OmStep& step_;
   TensorTable& tensors_;
   const BodyOwner owner_;
-  const std::vector<std::int64_t> axes_, output_axes_;
-  AlignedMemory arena_;      ///< of whichever body runs
-  std::vector<Part> parts_;  ///< the longest first
+  const std::vector<std::int64_t> axes_, output_axes_;  ///< the last of the sliced ones
+  const std::int64_t dims_;                             ///< how many these are
+  AlignedMemory arena_;                                 ///< of whichever body runs
+  std::vector<Part> parts_;                             ///< the longest first
 };
 
 }  // namespace aoe::runtime

@@ -1,4 +1,4 @@
-// map_slices: ops along an axis whose length only a run can tell become one node that has them as bodies, for parts of some
+// map_slices: ops along axes whose lengths only a run can tell become one node that has them as bodies, for parts of some
 // lengths (slice_regions.h): what is compiled for those is what models of known sizes get, fused, packed and tuned.
 #include "graph/rewrite.h"
 #include "graph/slice_regions.h"
@@ -10,26 +10,28 @@ namespace {
 /// Of all regions: their nodes stand in up to three bodies each, every one of which goes through all passes and code generation.
 constexpr std::size_t kMostNodes = 10'000, kMostRegions = 256;
 
-std::vector<std::int64_t> open_axes(const Graph& graph, const std::vector<ValueId>& values) {
-  std::vector<std::int64_t> axes;
+std::vector<std::int64_t> sliced_axes(const Graph& graph, const std::vector<ValueId>& values,
+                                      const SliceAxes& axes) {
+  std::vector<std::int64_t> last;
   for (const ValueId value : values)
-    axes.push_back(open_axis(graph.values[value].desc).value_or(reference::kWhole));
-  return axes;
+    last.push_back(sliced_axis(graph.values[value].desc, axes).value_or(reference::kWhole));
+  return last;
 }
 
-bool map_region(Graph& graph, const std::vector<NodeId>& region, int threads) {
-  const Subgraph subgraph = subgraph_of(graph, region);
-  Node node{.name = graph.nodes[region.front()].name + "_slices", .op = call_of("MapSlices")};
+bool map_region(Graph& graph, const SliceRegion& region, int threads) {
+  const Subgraph subgraph = subgraph_of(graph, region.nodes);
+  Node node{.name = graph.nodes[region.nodes.front()].name + "_slices", .op = call_of("MapSlices")};
   for (const std::int64_t slices : part_sizes(slice_cost(graph, region), threads)) {
-    std::optional<Graph> part = graph_of_part(graph, subgraph, slices);
+    std::optional<Graph> part = graph_of_part(graph, subgraph, region.axes, slices);
     if (!part) return false;
     node.bodies.push_back(std::make_shared<const Graph>(std::move(*part)));
   }
-  node.op.attrs.set("axes", open_axes(graph, subgraph.inputs));
-  node.op.attrs.set("output_axes", open_axes(graph, subgraph.outputs));
+  node.op.attrs.set("axes", sliced_axes(graph, subgraph.inputs, region.axes));
+  node.op.attrs.set("output_axes", sliced_axes(graph, subgraph.outputs, region.axes));
+  if (region.axes.dims > 1) node.op.attrs.set("dims", std::int64_t{region.axes.dims});
   node.inputs = subgraph.inputs;
   node.outputs = subgraph.outputs;
-  for (const NodeId id : region) graph.remove_node(id);
+  for (const NodeId id : region.nodes) graph.remove_node(id);
   graph.add_node(std::move(node));
   return true;
 }
@@ -39,8 +41,8 @@ bool map_region(Graph& graph, const std::vector<NodeId>& region, int threads) {
 Pass map_slices_pass(int threads) {
   const auto run = [threads](Graph& graph) {
     std::size_t nodes = 0, regions = 0;
-    for (const std::vector<NodeId>& region : slice_regions(graph)) {
-      nodes += region.size();
+    for (const SliceRegion& region : slice_regions(graph)) {
+      nodes += region.nodes.size();
       if (nodes > kMostNodes || regions == kMostRegions) break;
       regions += map_region(graph, region, threads) ? 1 : 0;
     }

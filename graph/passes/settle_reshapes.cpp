@@ -4,7 +4,7 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "graph/slice_regions.h"
+#include "graph/slice_lengths.h"
 
 namespace aoe::graph {
 
@@ -14,7 +14,7 @@ bool settle_reshapes(Graph& graph) {
     const Node& node = graph.nodes[id];
     if (!is_type(node, "Reshape") || graph.values[node.inputs[1]].constant) continue;
     const Shape& shape = shape_of(graph, node.outputs[0]);
-    if (!open_axis(graph.values[node.outputs[0]].desc)) continue;
+    if (!sliced_axis(graph.values[node.outputs[0]].desc, {})) continue;
     const ValueId asked = add_ints(graph, graph.values[node.outputs[0]].name + "_shape", shape);
     graph.edit(id)->inputs[1] = asked;
     changed = true;

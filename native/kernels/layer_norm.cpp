@@ -1,4 +1,6 @@
-// LayerNorm of float64, and of float32 whose number of rows is known when the model runs.
+// LayerNorm of float64, and of float32 whose sizes are known when the model runs.
+#include <vector>
+
 #include "native/by_type.h"
 #include "native/moments.h"
 #include "reference/axes.h"
@@ -10,6 +12,14 @@ std::size_t axis_of(const reference::Attrs& attrs, const Shape& shape) {
   return reference::normalize_axis(attrs.get_int("axis", -1), shape.size());
 }
 
+/// A scale or shift for each element of a row; `stretched` is its memory where it is one for all.
+template <typename T>
+const T* of_row(const Tensor& parameter, std::int64_t size, std::vector<T>& stretched) {
+  if (parameter.elements() == size) return parameter.as<T>();
+  stretched.assign(static_cast<std::size_t>(size), *parameter.as<T>());
+  return stretched.data();
+}
+
 template <typename T>
 void run_layer_norm(const Run& run) {
   const Shape& shape = run.shape(0);
@@ -17,8 +27,9 @@ void run_layer_norm(const Run& run) {
   const std::int64_t rows = reference::dim_product(shape, 0, axis),
                      size = reference::dim_product(shape, axis, shape.size());
   const T* x = run.inputs[0].as<T>();
-  const T* scale = run.inputs[1].as<T>();
-  const T* shift = run.has_input(2) ? run.inputs[2].as<T>() : nullptr;
+  std::vector<T> scales, shifts;
+  const T* scale = of_row<T>(run.inputs[1], size, scales);
+  const T* shift = run.has_input(2) ? of_row<T>(run.inputs[2], size, shifts) : nullptr;
   T* y = run.output(0).as<T>();
   float *means = run.output(1).as<float>(), *inverses = run.output(2).as<float>();
   const float epsilon = run.attrs.get_float("epsilon", 1e-5F);
@@ -38,17 +49,19 @@ void run_layer_norm(const Run& run) {
   });
 }
 
-/// Scale and shift are as large as a row, which is known.
+/// Scale and shift are as large as a row, or where only a run tells that, a row has one axis and so have they.
 Result<void> supports(const Question& question) {
   if (auto taken = takes_one_float_type(question); !taken) return taken;
   const Shape& shape = question.inputs[0].shape;
   const std::size_t axis = axis_of(question.call.attrs, shape);
   const std::int64_t size = reference::dim_product(shape, axis, shape.size());
-  if (size == kUnknownDim) return Unexpected("the size of a row is known when it runs");
-  for (std::size_t i = 1; i < 3; ++i)
-    if (question.has_input(i) &&
-        (!is_static(question.inputs[i].shape) || element_count(question.inputs[i].shape) != size))
-      return Unexpected("input " + std::to_string(i) + " is stretched");
+  for (std::size_t i = 1; i < 3; ++i) {
+    if (!question.has_input(i)) continue;
+    const Shape& own = question.inputs[i].shape;
+    const bool is_of_row = size == kUnknownDim ? axis + 1 == shape.size() && own.size() <= 1
+                                               : is_static(own) && element_count(own) == size;
+    if (!is_of_row) return Unexpected("input " + std::to_string(i) + " is stretched");
+  }
   if (question.outputs > 1 && question.call.attrs.get_int("stash_type", 1) != 1)
     return Unexpected("statistics of another type");
   return {};

@@ -50,20 +50,26 @@ void for_each_offset(std::span<const Dimension> dims, std::int64_t offset, const
     for_each_offset(dims.subspan(1), offset + i * dims.front().stride, f);
 }
 
-/// Accumulators of elements that follow each other: enough for vectors and their latency.
-constexpr std::int64_t kParts = 16;
+/// Accumulators of elements that follow each other: enough for vectors and their latency. Of comparisons compilers make vectors
+/// where a loop over them is left.
+template <typename R, typename T>
+constexpr std::int64_t kParts = std::is_same_v<typename R::Acc, T> ? 64 : 16;
+/// Rows that are added before their sums are stored.
+constexpr std::int64_t kRows = 4;
 /// Results that are made at a time: their accumulators stay in the level-1 cache.
 constexpr std::int64_t kBlock = 512;
 
 template <typename R, typename T>
 AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
-  std::array<typename R::Acc, kParts> parts;
+  constexpr std::int64_t kCount = kParts<R, T>;
+  std::array<typename R::Acc, kCount> parts;
   parts.fill(R::kStart);
   std::int64_t i = 0;
-  for (; i + kParts <= count; i += kParts)
-    for (std::int64_t k = 0; k < kParts; ++k) parts[k] = R::step(parts[k], x[i + k]);
+  for (; i + kCount <= count; i += kCount)
+    for (std::int64_t k = 0; k < kCount; ++k) parts[k] = R::step(parts[k], x[i + k]);
   for (; i < count; ++i) parts[0] = R::step(parts[0], x[i]);
-  for (std::int64_t k = 1; k < kParts; ++k) parts[0] = R::merge(parts[0], parts[k]);
+  for (std::int64_t half = kCount / 2; half > 0; half /= 2)
+    for (std::int64_t k = 0; k < half; ++k) parts[k] = R::merge(parts[k], parts[k + half]);
   return parts[0];
 }
 
@@ -71,6 +77,17 @@ template <typename R, typename T>
 AOE_WIDE void take_row(const T* __restrict x, std::int64_t count,
                        typename R::Acc* __restrict sums) {
   for (std::int64_t i = 0; i < count; ++i) sums[i] = R::step(sums[i], x[i]);
+}
+
+/// kRows of them, which are `stride` apart.
+template <typename R, typename T>
+AOE_WIDE void take_rows(const T* __restrict x, std::int64_t stride, std::int64_t count,
+                        typename R::Acc* __restrict sums) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    typename R::Acc sum = sums[i];
+    for (std::int64_t k = 0; k < kRows; ++k) sum = R::step(sum, x[k * stride + i]);
+    sums[i] = sum;
+  }
 }
 
 template <typename R, typename T>
@@ -101,16 +118,28 @@ class Reduction {
   void run_block(std::int64_t kept, std::int64_t first, std::vector<Acc>& sums) const {
     const std::int64_t count = std::min(kBlock, row_ - first);
     std::ranges::fill(sums, R::kStart);
-    for_each_offset(reduced_, offset_of(kept_, kept) + first, [&](std::int64_t offset) {
-      if (line_ > 1)
-        sums[0] = R::merge(sums[0], of_line<R>(x_ + offset, line_));
-      else if (line_ == 1)
-        take_row<R>(x_ + offset, count, sums.data());
-    });
+    const std::int64_t offset = offset_of(kept_, kept) + first;
+    if (reduced_.size() == 1 && line_ == 1)
+      add_rows(x_ + offset, count, sums.data());
+    else
+      for_each_offset(reduced_, offset, [&](std::int64_t at) {
+        if (line_ > 1)
+          sums[0] = R::merge(sums[0], of_line<R>(x_ + at, line_));
+        else if (line_ == 1)
+          take_row<R>(x_ + at, count, sums.data());
+      });
     const auto elements = static_cast<double>(lines_ * line_);
     for (std::int64_t i = 0; i < count; ++i)
       y_[kept * row_ + first + i] =
           reference::convert<T>(R::finish(sums[static_cast<std::size_t>(i)], elements));
+  }
+
+  void add_rows(const T* x, std::int64_t count, Acc* sums) const {
+    const Dimension& rows = reduced_.front();
+    std::int64_t row = 0;
+    for (; row + kRows <= rows.extent; row += kRows)
+      take_rows<R>(x + row * rows.stride, rows.stride, count, sums);
+    for (; row < rows.extent; ++row) take_row<R>(x + row * rows.stride, count, sums);
   }
 
   const T* x_;

@@ -1,4 +1,6 @@
 // SoftmaxV2 and LogSoftmaxV2 of float32 whose sizes are known when the model runs.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,64 +14,133 @@
 namespace aoe::native {
 namespace {
 
-/// The largest; NaN where there is one.
-float largest_of(const std::vector<float>& line) {
-  return std::accumulate(line.begin(), line.end(), -std::numeric_limits<float>::infinity(),
-                         reference::maximum<float>);
+using reference::AxisView;
+
+/// Columns at a time: their sums stay in the level-1 cache.
+constexpr std::int64_t kBlock = 512;
+
+/// Of each column so far; NaN where there is one.
+AOE_WIDE void take_largest(const float* __restrict x, std::int64_t count,
+                           float* __restrict largest) {
+  for (std::int64_t i = 0; i < count; ++i)
+    largest[i] = x[i] > largest[i] || x[i] != x[i] ? x[i] : largest[i];
 }
 
-AOE_WIDE void write_exponentials(const float* from, float largest, std::int64_t count, float* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = exp_down(from[i] - largest);
+AOE_WIDE float largest_of(const float* x, std::int64_t count) {
+  constexpr std::int64_t kColumns = 64;
+  std::array<float, kColumns> parts;
+  parts.fill(-std::numeric_limits<float>::infinity());
+  std::int64_t i = 0;
+  for (; i + kColumns <= count; i += kColumns) take_largest(x + i, kColumns, parts.data());
+  take_largest(x + i, count - i, parts.data());
+  return std::accumulate(parts.begin(), parts.end(), parts[0], reference::maximum<float>);
 }
 
-class Softmax {
+/// Exponentials of a line, and their sum: of many numbers it keeps its digits in float64.
+AOE_WIDE double write_exponentials(const float* x, float largest, std::int64_t count, float* y) {
+  constexpr std::int64_t kColumns = 16;
+  for (std::int64_t i = 0; i < count; ++i) y[i] = exp_down(x[i] - largest);
+  std::array<double, kColumns> sums{};
+  std::int64_t i = 0;
+  for (; i + kColumns <= count; i += kColumns)
+    for (std::int64_t k = 0; k < kColumns; ++k) sums[k] += y[i + k];
+  for (; i < count; ++i) sums[0] += y[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+AOE_WIDE void write_exponential_row(const float* __restrict x, const float* __restrict largest,
+                                    std::int64_t count, float* __restrict y,
+                                    double* __restrict sums) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    y[i] = exp_down(x[i] - largest[i]);
+    sums[i] += y[i];
+  }
+}
+
+AOE_WIDE void scale(float* y, std::int64_t count, float factor) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] *= factor;
+}
+
+AOE_WIDE void shift(const float* x, std::int64_t count, float largest, float log_sum, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = (x[i] - largest) - log_sum;
+}
+
+/// What a line is multiplied with, or has subtracted. NaN where it has one, or infinity: as the reference.
+float end_of(float largest, double sum, bool is_log) {
+  if (!std::isfinite(largest)) return std::numeric_limits<float>::quiet_NaN();
+  return static_cast<float>(is_log ? std::log(sum) : 1 / sum);
+}
+
+void write_line(const float* x, std::int64_t count, bool is_log, float* y) {
+  const float largest = largest_of(x, count);
+  const float end = end_of(largest, write_exponentials(x, largest, count, y), is_log);
+  if (is_log)
+    shift(x, count, largest, end, y);
+  else
+    scale(y, count, end);
+}
+
+/// Neighbouring lines, whose elements are `stride` apart.
+class Columns {
  public:
-  explicit Softmax(const Run& run)
-      : run_(run),
-        is_log_(run.call.type == "LogSoftmaxV2"),
-        view_(reference::softmax_view(run.attrs, run.version, run.shape(0))) {}
+  Columns(std::int64_t stride, std::int64_t dim, bool is_log)
+      : stride_(stride),
+        dim_(dim),
+        is_log_(is_log),
+        largest_(kBlock),
+        ends_(kBlock),
+        sums_(kBlock) {}
 
-  void run() const {
-    if (run_.output(0).data == nullptr || run_.output(0).elements() == 0) return;
-    const double cost = 3 * static_cast<double>(view_.dim);
-    run_.threads.share(view_.outer * view_.inner, cost, [&](std::int64_t begin, std::int64_t end) {
-      const auto size = static_cast<std::size_t>(view_.dim);
-      std::vector<float> line(size), exponentials(size);
-      for (std::int64_t i = begin; i < end; ++i)
-        run_line(i / view_.inner * view_.dim * view_.inner + i % view_.inner, line, exponentials);
-    });
+  void write(const float* x, std::int64_t count, float* y) {
+    std::ranges::fill(largest_, -std::numeric_limits<float>::infinity());
+    std::ranges::fill(sums_, 0);
+    for (std::int64_t k = 0; k < dim_; ++k) take_largest(x + k * stride_, count, largest_.data());
+    for (std::int64_t k = 0; k < dim_; ++k)
+      write_exponential_row(x + k * stride_, largest_.data(), count, y + k * stride_, sums_.data());
+    for (std::size_t i = 0; i < ends_.size(); ++i)
+      ends_[i] = end_of(largest_[i], sums_[i], is_log_);
+    for (std::int64_t k = 0; k < dim_; ++k) end_row(x + k * stride_, count, y + k * stride_);
   }
 
  private:
-  void run_line(std::int64_t first, std::vector<float>& line,
-                std::vector<float>& exponentials) const {
-    const float* from = run_.inputs[0].as<float>() + first;
-    float* to = run_.output(0).as<float>() + first;
-    for (std::int64_t k = 0; k < view_.dim; ++k)
-      line[static_cast<std::size_t>(k)] = from[k * view_.inner];
-    const float largest = largest_of(line);
-    if (!std::isfinite(largest)) {  // as the reference: NaN, but for what infinity is far from
-      for (std::int64_t k = 0; k < view_.dim; ++k)
-        to[k * view_.inner] = std::numeric_limits<float>::quiet_NaN();
-      return;
-    }
-    write_exponentials(line.data(), largest, view_.dim, exponentials.data());
-    // Sums of many numbers keep their digits in float64.
-    const double sum = std::accumulate(exponentials.begin(), exponentials.end(), 0.0);
-    const auto factor = static_cast<float>(1 / sum), log_sum = static_cast<float>(std::log(sum));
-    for (std::int64_t k = 0; k < view_.dim; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      to[k * view_.inner] = is_log_ ? (line[at] - largest) - log_sum : exponentials[at] * factor;
-    }
+  AOE_WIDE void end_row(const float* __restrict x, std::int64_t count, float* __restrict y) const {
+    const float* const ends = ends_.data();
+    const float* const largest = largest_.data();
+    if (is_log_)
+      for (std::int64_t i = 0; i < count; ++i) y[i] = (x[i] - largest[i]) - ends[i];
+    else
+      for (std::int64_t i = 0; i < count; ++i) y[i] *= ends[i];
   }
 
-  const Run& run_;
+  const std::int64_t stride_, dim_;
   const bool is_log_;
-  const reference::AxisView view_;
+  std::vector<float> largest_, ends_;
+  std::vector<double> sums_;
 };
 
+void softmax(const AxisView& view, const float* x, bool is_log, float* y, Threads& threads) {
+  const std::int64_t blocks = (view.inner + kBlock - 1) / kBlock;
+  const double cost = static_cast<double>(view.dim * std::min(view.inner, kBlock));
+  threads.share(view.outer * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
+    if (view.inner == 1) {
+      for (std::int64_t i = begin; i < end; ++i)
+        write_line(x + i * view.dim, view.dim, is_log, y + i * view.dim);
+      return;
+    }
+    Columns columns(view.inner, view.dim, is_log);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i % blocks * kBlock;
+      const std::int64_t at = i / blocks * view.dim * view.inner + first;
+      columns.write(x + at, std::min(kBlock, view.inner - first), y + at);
+    }
+  });
+}
+
 void run_softmax(const Run& run) {
-  Softmax(run).run();
+  const Tensor out = run.output(0);
+  if (out.data == nullptr || out.elements() == 0) return;
+  softmax(reference::softmax_view(run.attrs, run.version, run.shape(0)), run.inputs[0].as<float>(),
+          run.call.type == "LogSoftmaxV2", out.as<float>(), run.threads);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ class Call {
     }
     std::vector<int> axes;
     for (const TensorDesc& output : outputs) {
-      const std::optional<int> axis = graph::open_axis(output);
+      const std::optional<int> axis = graph::sliced_axis(output, {});
       if (!axis) return {};
       axes.push_back(*axis);
     }

@@ -10,6 +10,7 @@
 
 #include "base/text_pool.h"
 #include "reference/axes.h"
+#include "reference/broadcast.h"
 #include "reference/typed.h"
 #include "reference/widen.h"
 
@@ -155,16 +156,58 @@ ConstantPtr slices_of(const Tensor& whole, std::size_t axis, std::int64_t first,
   return std::make_shared<Constant>(desc, all->data());
 }
 
+/// The sliced axes of a tensor: up to `dims` that end with `last`.
+struct SlicedAxes {
+  std::int64_t last, dims;
+  std::ptrdiff_t begin() const { return std::max<std::int64_t>(0, last - dims + 1); }
+  Shape of(const Shape& shape) const { return {shape.begin() + begin(), shape.begin() + last + 1}; }
+  /// The same with others in their place.
+  Shape with(Shape shape, const Shape& places) const {
+    shape.erase(shape.begin() + begin(), shape.begin() + last + 1);
+    shape.insert(shape.begin() + begin(), places.begin(), places.end());
+    return shape;
+  }
+};
+
+/// Stretched to all places, and all slices along the last of its own sliced axes.
+ConstantPtr in_one_row(const ConstantPtr& value, const SlicedAxes& axes, const Shape& places) {
+  const Shape own = axes.of(value->desc().shape);
+  TensorDesc desc{.dtype = value->desc().dtype, .shape = axes.with(value->desc().shape, places)};
+  const Constant stretched(desc);
+  const TensorDesc shape{.dtype = DataType::kInt64, .shape = {std::ssize(desc.shape)}};
+  reference::run({.type = "Expand"}, std::vector{value->view(), Tensor{shape, desc.shape.data()}},
+                 std::vector{stretched.view()});
+  Shape row(own.size(), 1);
+  row.back() = element_count(places);
+  desc.shape = axes.with(value->desc().shape, row);
+  return std::make_shared<Constant>(desc, stretched.data());
+}
+
+Shape all_places(const std::vector<ConstantPtr>& operands, const std::vector<std::int64_t>& axes,
+                 std::int64_t dims) {
+  Shape places(static_cast<std::size_t>(dims), 1);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (axes[i] >= 0)
+      places = reference::broadcast_shapes(places,
+                                           SlicedAxes{axes[i], dims}.of(operands[i]->desc().shape));
+  return places;
+}
+
 /// In parts of the shortest length, the last one short of slices.
 std::vector<ConstantPtr> run_slices(const Node& node, const std::vector<ConstantPtr>& operands) {
   const Graph& body = *node.bodies.back();
   const auto axes = node.op.attrs.get_ints("axes"),
              output_axes = node.op.attrs.get_ints("output_axes");
-  const auto sliced = static_cast<std::size_t>(
-      std::ranges::find_if(axes, [](std::int64_t axis) { return axis >= 0; }) - axes.begin());
-  const auto axis = static_cast<std::size_t>(axes[sliced]);
-  const std::int64_t all = operands[sliced]->desc().shape[axis];
-  const std::int64_t length = body.values[body.inputs[sliced]].desc.shape[axis];
+  const std::int64_t dims = node.op.attrs.get_int("dims", 1);
+  const Shape places = all_places(operands, axes, dims);
+  const std::int64_t all = element_count(places);
+  std::vector<ConstantPtr> rows = operands;
+  std::int64_t length = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (axes[i] < 0) continue;
+    rows[i] = in_one_row(operands[i], {axes[i], dims}, places);
+    length = body.values[body.inputs[i]].desc.shape[static_cast<std::size_t>(axes[i])];
+  }
   std::vector<std::shared_ptr<Constant>> results;
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     TensorDesc desc = body.values[body.outputs[i]].desc;
@@ -173,9 +216,9 @@ std::vector<ConstantPtr> run_slices(const Node& node, const std::vector<Constant
   }
   for (std::int64_t first = 0; first < all; first += length) {
     std::vector<ConstantPtr> own;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      own.push_back(axes[i] < 0 ? operands[i]
-                                : slices_of(operands[i]->view(), static_cast<std::size_t>(axes[i]),
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      own.push_back(axes[i] < 0 ? rows[i]
+                                : slices_of(rows[i]->view(), static_cast<std::size_t>(axes[i]),
                                             first, length));
     const std::vector<ConstantPtr> given = interpret(body, own);
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -185,7 +228,13 @@ std::vector<ConstantPtr> run_slices(const Node& node, const std::vector<Constant
                    true);
       }
   }
-  return {results.begin(), results.end()};
+  std::vector<ConstantPtr> shaped;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    TensorDesc desc = results[i]->desc();
+    desc.shape = SlicedAxes{output_axes[i], dims}.with(desc.shape, places);
+    shaped.push_back(std::make_shared<Constant>(desc, results[i]->data()));
+  }
+  return shaped;
 }
 
 std::vector<ConstantPtr> run_control(const Node& node, const std::vector<ConstantPtr>& operands) {

@@ -91,12 +91,48 @@ TEST(MapSlices, LeavesLargeTablesOutside) {
   EXPECT_EQ(types_in(*maps[0]), (std::vector<std::string>{"Exp"}));
 }
 
-/// Two lengths that may differ, or may be 1: what a run makes of them nobody knows before.
-TEST(MapSlices, LeavesWhatReadsTwoLengths) {
+/// Two lengths that may differ, or may be 1: a run stretches what the node reads.
+TEST(MapSlices, StretchesTwoLengthsThatMayDiffer) {
   const Graph graph = rows_through("y", "", R"(
     a = Exp (r)
     b = Tanh (q)
     y = Add (a, b)
+  )");
+  const auto maps = maps_of(graph);
+  ASSERT_EQ(maps.size(), 3U);
+  EXPECT_EQ(types_in(*maps[2]), (std::vector<std::string>{"Add"}));
+  EXPECT_EQ(maps[2]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{0, 0}));
+}
+
+/// Each combination of places is a slice, which all ops have in the same order.
+TEST(MapSlices, TakesAllOpenDimensionsOfElementwiseOpsTogether) {
+  const Graph graph = rows_through("y, z", "float[1,1] two = {2},", R"(
+    t = Transpose (q)
+    s = MatMul (r, t)
+    a = Mul (s, two)
+    y = Exp (a)
+    top = ReduceMax <keepdims = 1> (y, first)
+    z = Sub (y, top)
+  )");
+  std::vector<const Node*> several;
+  for (const Node* map : maps_of(graph))
+    if (map->op.attrs.get_int("dims", 1) == 2) several.push_back(map);
+  ASSERT_EQ(several.size(), 2U);
+  EXPECT_EQ(types_in(*several[0]), (std::vector<std::string>{"Mul", "Exp"}));
+  EXPECT_EQ(several[0]->op.attrs.get_ints("output_axes"), (std::vector<std::int64_t>{1}));
+  const Graph& body = *several[0]->bodies[0];
+  EXPECT_EQ(graph::shape_of(body, body.outputs[0]), (Shape{1, 65536}));
+  EXPECT_EQ(types_in(*several[1]), (std::vector<std::string>{"Sub"}));
+  EXPECT_EQ(several[1]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{1, 1}));
+}
+
+/// A constant that differs from place to place is of no slice.
+TEST(MapSlices, LeavesConstantsThatVaryBetweenOpenDimensions) {
+  const Graph graph = rows_through("y", "float[3,1] three, int64[3] shape = {-1, 3, 1},", R"(
+    e = Reshape (r, shape)
+    t = Reshape (q, flat)
+    w = Mul (e, t)
+    y = Add (w, three)
   )");
   for (const Node* map : maps_of(graph))
     for (const std::string& type : types_in(*map)) EXPECT_NE(type, "Add");
@@ -158,7 +194,7 @@ TEST(MapSlices, KeepsProductsOfManyWeightsAndLargeImagesApart) {
 
 TEST(MapSlices, CutsPartsThatStayInACache) {
   using Sizes = std::vector<std::int64_t>;
-  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{4096, 512, 64}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{65536, 8192, 1024}));
   EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 8, 1}));
   EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}, 4), (Sizes{256, 32, 4}));
   EXPECT_EQ(graph::part_sizes({.bytes = 1e6, .flops = 1e8, .weights = 1e5}), (Sizes{1}));

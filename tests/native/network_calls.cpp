@@ -1,4 +1,6 @@
 // Random calls of what networks are made of: products, normalisations and formulas, whose kernels are for sizes that a run tells.
+#include <numeric>
+
 #include "reference/reductions.h"
 #include "tests/native/draw.h"
 
@@ -198,6 +200,53 @@ RandomCall draw_reshape(Draw& draw, const std::string& type) {
   return drawn;
 }
 
+RandomCall draw_arg_max(Draw& draw, const std::string& type) {
+  Shape shape = draw.shape(1, 4);
+  const std::int64_t axis = axis_of(draw, shape);
+  at_axis(shape, axis) = std::max<std::int64_t>(at_axis(shape, axis), 1);
+  RandomCall drawn{.call = {.type = type, .version = 13}};
+  drawn.call.attrs.set("axis", axis);
+  drawn.call.attrs.set("keepdims", draw.in(0, 1));
+  drawn.call.attrs.set("select_last_index", draw.in(0, 1));
+  const DataType dtype = draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kInt8,
+                                      DataType::kUint8, DataType::kInt32, DataType::kInt64});
+  drawn.inputs = {draw.chance(50) ? with_ties(draw, dtype, shape)
+                                  : numbers(draw, dtype, shape, 0, 100)};
+  return drawn;
+}
+
+RandomCall draw_hardmax(Draw& draw) {
+  const Shape shape = draw.shape(1, 4);
+  RandomCall drawn{.call = {.type = "HardMax", .version = static_cast<int>(draw.one_of({1, 13}))}};
+  drawn.call.attrs.set("axis", axis_of(draw, shape));
+  drawn.inputs = {with_ties(draw, float_type(draw), shape)};
+  return drawn;
+}
+
+RandomCall draw_running(Draw& draw, const std::string& type) {
+  const Shape shape = draw.shape(1, 4);
+  RandomCall drawn{.call = {.type = type, .version = type == "Cumprod" ? 26 : 1},
+                   .tolerance = 1e-6};
+  drawn.call.attrs.set("exclusive", draw.in(0, 1));
+  drawn.call.attrs.set("reverse", draw.in(0, 1));
+  const DataType dtype =
+      draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
+  drawn.inputs = {numbers(draw, dtype, shape, type == "Cumprod" ? 0.9 : -3, 1.2),
+                  scalar(static_cast<double>(axis_of(draw, shape)), index_type(draw))};
+  return drawn;
+}
+
+RandomCall draw_transpose(Draw& draw) {
+  const Shape shape = draw.shape(0, 5);
+  RandomCall drawn{.call = {.type = "Transpose"}, .inputs = {numbers(draw, draw.type(), shape)}};
+  std::vector<std::int64_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = 1; i < order.size(); ++i)
+    std::swap(order[i], order[static_cast<std::size_t>(draw.in(0, static_cast<std::int64_t>(i)))]);
+  if (draw.chance(80)) drawn.call.attrs.set("perm", order);
+  return drawn;
+}
+
 }  // namespace
 
 void add_network_drawers(Drawers& drawers) {
@@ -214,6 +263,12 @@ void add_network_drawers(Drawers& drawers) {
     drawers[type] = [type](Draw& draw) { return draw_reduction(draw, type); };
   for (const char* type : {"Reshape", "FlattenV2", "Squeeze", "Unsqueeze"})
     drawers[type] = [type](Draw& draw) { return draw_reshape(draw, type); };
+  for (const char* type : {"ArgMaxV2", "ArgMin"})
+    drawers[type] = [type](Draw& draw) { return draw_arg_max(draw, type); };
+  for (const char* type : {"Cumsum", "Cumprod"})
+    drawers[type] = [type](Draw& draw) { return draw_running(draw, type); };
+  drawers["HardMax"] = draw_hardmax;
+  drawers["Transpose"] = draw_transpose;
   drawers["InstanceNorm"] = draw_instance_norm;
   drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "reference/broadcast.h"
 #include "runtime/executor.h"
 #include "tests/runtime/om_bodies.h"
 
@@ -104,6 +105,66 @@ TEST(SliceMap, RefusesSlicesThatAreNotEquallyMany) {
   }
 }
 
+/// y = x + z of two dimensions that only a run tells, in front of three channels; z may be stretched to x, or x to z.
+struct PlaneSum {
+  Om body(std::int64_t slices, bool has_rows) const {
+    OmBuilder b("body");
+    const int x = b.input("x", floats({1, slices, 3}));
+    const int z = b.input("z", has_rows ? floats({1, slices, 3}) : floats({slices, 3}));
+    b.reference("Add", {x, z}, {b.output("y", floats({1, slices, 3}))});
+    return b.om;
+  }
+  OmBuilder model(const std::vector<std::int64_t>& parts, bool has_rows) const {
+    OmBuilder b("model");
+    const int x = b.input("x", floats({-1, -1, 3}));
+    const int z = b.input("z", has_rows ? floats({-1, -1, 3}) : floats({-1, 3}));
+    std::vector<int> bodies;
+    for (const std::int64_t slices : parts)
+      bodies.push_back(add_body(b, "part" + std::to_string(slices), body(slices, has_rows)));
+    OmStep& step =
+        control(b, "MapSlices", {x, z}, {b.dynamic_output("y", floats({-1, -1, 3}))}, bodies);
+    step.call.attrs = {};
+    step.call.attrs.set("axes", std::vector<std::int64_t>{1, has_rows ? 1 : 0});
+    step.call.attrs.set("output_axes", std::vector<std::int64_t>{1});
+    step.call.attrs.set("dims", std::int64_t{2});
+    return b;
+  }
+};
+
+void expect_plane_sums(const std::vector<std::int64_t>& parts, const Shape& x_shape,
+                       const Shape& z_shape) {
+  Executor model(PlaneSum{}.model(parts, z_shape.size() == 3).om, {});
+  std::vector<float> x = counting(element_count(x_shape)), z = counting(element_count(z_shape));
+  for (float& value : z) value *= 1000;
+  const Tensor inputs[] = {{floats(x_shape), x.data()}, {floats(z_shape), z.data()}};
+  Tensor outputs[] = {{floats({-1, -1, 3}), nullptr}};
+  model.run(inputs, outputs);
+  const Shape shape = reference::broadcast_shapes(x_shape, z_shape);
+  ASSERT_EQ(outputs[0].desc.shape, shape);
+  std::vector<float> expected(static_cast<std::size_t>(element_count(shape)));
+  reference::run({.type = "Add"}, inputs, std::vector{Tensor{floats(shape), expected.data()}});
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_EQ(outputs[0].as<float>()[i], expected[i])
+        << "element " << i << ", " << to_string(x_shape) << " and " << to_string(z_shape);
+}
+
+TEST(SliceMap, TakesDimensionsThatFollowEachOtherAndStretchesInputs) {
+  for (const std::vector<std::int64_t>& parts : {std::vector<std::int64_t>{16, 4, 1}, {7}, {64, 8}})
+    for (const std::int64_t rows : {1, 2, 5, 9})
+      for (const std::int64_t columns : {1, 3, 8}) {
+        const Shape all = {rows, columns, 3};
+        for (const Shape& other : {all, Shape{rows, 1, 3}, Shape{1, columns, 3}, Shape{1, 1, 3},
+                                   Shape{columns, 3}, Shape{1, 3}}) {
+          expect_plane_sums(parts, all, other);
+          if (other.size() == 3) expect_plane_sums(parts, other, all);
+        }
+        expect_plane_sums(parts, {rows, 1, 3}, {1, columns, 3});
+        expect_plane_sums(parts, {rows, 1, 3}, {columns, 3});
+      }
+  expect_plane_sums({4}, {0, 3, 3}, {1, 3, 3});
+  expect_plane_sums({4}, {2, 1, 3}, {0, 3});
+}
+
 TEST(SliceMap, SaysWhatIsWrongWithAStep) {
   const Sum sum{{1, 3}, 0};
   const auto fault_of = [&](const std::function<void(OmStep&)>& change) {
@@ -130,6 +191,11 @@ TEST(SliceMap, SaysWhatIsWrongWithAStep) {
             "is sliced along nothing");
   EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("output_axes", Axes{5}); }),
             "makes slices along an axis that is not there");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("dims", std::int64_t{2}); }),
+            "makes slices along an axis that is not there");
+  for (const std::int64_t dims : {std::int64_t{0}, std::int64_t{1} << 60})
+    EXPECT_EQ(fault_of([&](OmStep& step) { step.call.attrs.set("dims", dims); }),
+              "is sliced along no such number of axes");
   EXPECT_EQ(fault_of([](OmStep& step) { step.constants[0] = step.inputs[0]; }),
             "has a body that is no constant");
 }

@@ -1,0 +1,93 @@
+// CumSum and CumProd whose sizes are known when the model runs.
+#include <algorithm>
+#include <vector>
+
+#include "native/by_type.h"
+#include "native/wide.h"
+#include "reference/axes.h"
+
+namespace aoe::native {
+namespace {
+
+using Types = reference::TypeList<float, double, std::int32_t, std::int64_t>;
+
+struct Sums {
+  static constexpr int kFirst = 0;
+  template <typename T>
+  static T join(T a, T b) {
+    return a + b;
+  }
+};
+
+struct Products {
+  static constexpr int kFirst = 1;
+  template <typename T>
+  static T join(T a, T b) {
+    return a * b;
+  }
+};
+
+/// Columns at a time: their totals stay in the level-1 cache.
+constexpr std::int64_t kBlock = 512;
+
+template <typename Join, bool kExclusive, typename T>
+AOE_WIDE void add_row(const T* __restrict x, std::int64_t count,
+                      reference::SumType<T>* __restrict totals, T* __restrict y) {
+  using Total = reference::SumType<T>;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Total next = Join::join(totals[i], static_cast<Total>(x[i]));
+    y[i] = static_cast<T>(kExclusive ? totals[i] : next);
+    totals[i] = next;
+  }
+}
+
+template <typename Join, typename T>
+void accumulate(const Run& run) {
+  const Shape& shape = run.shape(0);
+  const auto axis = reference::normalize_axis(
+      reference::read_scalar<std::int64_t>(run.inputs[1], "axis"), shape.size());
+  if (run.output(0).data == nullptr) return;
+  const reference::AxisView view = reference::view_axis(shape, axis);
+  const bool is_exclusive = run.attrs.get_int("exclusive", 0) != 0,
+             is_reverse = run.attrs.get_int("reverse", 0) != 0;
+  const std::int64_t blocks = (view.inner + kBlock - 1) / kBlock;
+  const T* x = run.inputs[0].as<T>();
+  T* y = run.output(0).as<T>();
+  const double cost = static_cast<double>(view.dim * std::min(view.inner, kBlock));
+  run.threads.share(view.outer * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<reference::SumType<T>> totals(
+        static_cast<std::size_t>(std::min(view.inner, kBlock)));
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::ranges::fill(totals, static_cast<reference::SumType<T>>(Join::kFirst));
+      const std::int64_t first = i % blocks * kBlock, count = std::min(kBlock, view.inner - first);
+      for (std::int64_t step = 0; step < view.dim; ++step) {
+        const std::int64_t row = i / blocks * view.dim + (is_reverse ? view.dim - 1 - step : step);
+        const std::int64_t at = row * view.inner + first;
+        if (is_exclusive)
+          add_row<Join, true>(x + at, count, totals.data(), y + at);
+        else
+          add_row<Join, false>(x + at, count, totals.data(), y + at);
+      }
+    }
+  });
+}
+
+template <typename Join>
+void add(KernelRegistry& registry, const char* type) {
+  registry.add({.type = type,
+                .supports = [](const Question& question) -> Result<void> {
+                  return takes_types(question, 0, {DataType::kFloat, DataType::kDouble,
+                                                   DataType::kInt32, DataType::kInt64});
+                },
+                .run = by_type<Types>([]<typename T>(const Run& run) { accumulate<Join, T>(run); }),
+                .is_for_open_sizes = always});
+}
+
+}  // namespace
+
+void register_cumsum(KernelRegistry& registry) {
+  add<Sums>(registry, "Cumsum");
+  add<Products>(registry, "Cumprod");
+}
+
+}  // namespace aoe::native

@@ -1,0 +1,122 @@
+// Transpose whose sizes are known when the model runs.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "native/kernel.h"
+#include "reference/strided.h"
+#include "reference/typed.h"
+
+namespace aoe::native {
+namespace {
+
+/// Squares of this side are read and written line by line of the cache.
+constexpr std::int64_t kSide = 16;
+
+/// The output's shape, and the input's strides in its order; neighbours that stay beside each other are one.
+struct Walk {
+  Shape shape;
+  reference::Strides from;
+};
+
+Walk walk_of(const reference::Attrs& attrs, const Shape& in) {
+  std::vector<std::int64_t> order(in.size());
+  std::iota(order.rbegin(), order.rend(), std::int64_t{0});
+  if (attrs.has("perm")) order = attrs.get_ints("perm");
+  const reference::Strides own = reference::dense_strides(in);
+  Walk walk;
+  for (const std::int64_t d : order) {
+    walk.shape.push_back(in[static_cast<std::size_t>(d)]);
+    walk.from.push_back(own[static_cast<std::size_t>(d)]);
+  }
+  if (in.empty()) return {{1}, {1}};
+  reference::Strides strides[] = {walk.from, reference::dense_strides(walk.shape)};
+  reference::collapse(walk.shape, strides);
+  walk.from = strides[0];
+  return walk;
+}
+
+template <typename Word>
+class Transposition {
+ public:
+  Transposition(const Walk& walk, const Word* from, Word* to)
+      : walk_(walk), to_strides_(reference::dense_strides(walk.shape)), from_(from), to_(to) {
+    const auto found = std::ranges::find(walk.from, 1);
+    column_ = found == walk.from.end() ? last() : static_cast<std::size_t>(found - walk.from.begin());
+    if (column_ != last()) {
+      lines_ = (walk.shape[column_] + kSide - 1) / kSide;
+      line_ = walk.shape[last()] * std::min(kSide, walk.shape[column_]);
+    } else {
+      line_ = walk.shape[last()];
+    }
+  }
+
+  void run(Threads& threads) const {
+    std::int64_t others = 1;
+    for (std::size_t d = 0; d < last(); ++d) others *= d == column_ ? 1 : walk_.shape[d];
+    threads.share(others * lines_, static_cast<double>(line_),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) copy(i / lines_, i % lines_ * kSide);
+                  });
+  }
+
+ private:
+  std::size_t last() const { return walk_.shape.size() - 1; }
+
+  /// Of one combination of the other dimensions: its last one, or kSide rows of a matrix with it.
+  void copy(std::int64_t combination, std::int64_t first) const {
+    const Word* from = from_;
+    Word* to = to_;
+    for (std::size_t d = last(); d-- > 0;) {
+      if (d == column_) continue;
+      from += combination % walk_.shape[d] * walk_.from[d];
+      to += combination % walk_.shape[d] * to_strides_[d];
+      combination /= walk_.shape[d];
+    }
+    if (column_ == last()) {
+      if (walk_.from[last()] == 1)
+        std::memcpy(to, from, static_cast<std::size_t>(line_) * sizeof(Word));
+      else
+        for (std::int64_t i = 0; i < line_; ++i) to[i] = from[i * walk_.from[last()]];
+      return;
+    }
+    const std::int64_t rows = std::min(kSide, walk_.shape[column_] - first);
+    const std::int64_t columns = walk_.shape[last()], step = walk_.from[last()],
+                       stride = to_strides_[column_];
+    from += first;
+    to += first * stride;
+    for (std::int64_t c = 0; c < columns; c += kSide) {
+      const std::int64_t end = std::min(c + kSide, columns);
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t k = c; k < end; ++k) to[r * stride + k] = from[k * step + r];
+    }
+  }
+
+  const Walk& walk_;
+  const reference::Strides to_strides_;
+  const Word* from_;
+  Word* to_;
+  std::size_t column_;  ///< the dimension along which the input's elements follow each other
+  std::int64_t lines_ = 1;  ///< blocks of kSide of it
+  std::int64_t line_ = 1;   ///< elements of one
+};
+
+void run_transpose(const Run& run) {
+  const Tensor out = run.output(0);
+  if (out.data == nullptr || out.elements() == 0) return;
+  const Walk walk = walk_of(run.attrs, run.shape(0));
+  reference::visit_word(out.desc.dtype, [&]<typename Word>() {
+    Transposition<Word>(walk, run.inputs[0].as<Word>(), out.as<Word>()).run(run.threads);
+  });
+}
+
+}  // namespace
+
+void register_transpose(KernelRegistry& registry) {
+  registry.add({.type = "Transpose",
+                .supports = takes_all,
+                .run = run_transpose,
+                .is_for_open_sizes = always});
+}
+
+}  // namespace aoe::native
