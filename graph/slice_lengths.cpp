@@ -86,9 +86,9 @@ bool keeps_places(const Graph& graph, const Node& node) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
   if (def == nullptr || node.outputs.size() != 1 || node.outputs[0] == kNone) return false;
   if (def->kind == OpKind::kNormalisation) return true;
-  const bool is_rest_known = std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
-    return id == kNone || graph.values[id].constant;
-  });
+  const bool is_rest_known =
+      std::all_of(node.inputs.begin() + 1, node.inputs.end(),
+                  [&](ValueId id) { return id == kNone || graph.values[id].constant; });
   if (def->kind == OpKind::kReduction)
     return is_rest_known && node.op.attrs.get_int("keepdims", 1) != 0;
   return is_type(node, "MatMulV2") && is_rest_known && shape_of(graph, node.inputs[1]).size() == 2;
@@ -180,10 +180,10 @@ std::optional<SliceLength> SliceLengths::along_several(const Node& node) const {
     const TensorDesc& desc = question.inputs[i].desc;
     const bool is_constant = question.inputs[i].data != nullptr;
     if (!has_known_rank(desc)) return {};
-    if (is_elementwise(node) ? desc.shape.size() > output.size() ||
-                                   !is_open_within(desc.shape, output, *open) ||
-                                   (is_constant && !stretches(desc.shape, output, *open))
-                             : open_axes(desc) != (i == 0 ? open : std::nullopt))
+    if (is_elementwise(node)
+            ? desc.shape.size() > output.size() || !is_open_within(desc.shape, output, *open) ||
+                  (is_constant && !stretches(desc.shape, output, *open))
+            : open_axes(desc) != (i == 0 ? open : std::nullopt))
       return {};
   }
   if (!is_elementwise(node)) {

@@ -16,7 +16,8 @@ namespace aoe::graph {
 struct SliceAxes {
   static constexpr int kAnywhere = -1;
   int dims = 1;
-  int behind = kAnywhere;  ///< dimensions that follow the sliced ones in every value; kAnywhere: its one open dimension
+  int behind =
+      kAnywhere;  ///< dimensions that follow the sliced ones in every value; kAnywhere: its one open dimension
   auto operator<=>(const SliceAxes&) const = default;
 };
 
@@ -53,7 +54,8 @@ class SliceLengths {
   Shape named(Shape shape);
 
   const Graph& graph_;
-  std::vector<Shape> places_;  ///< by value: its shape with a name for each dimension that is not known
+  std::vector<Shape>
+      places_;  ///< by value: its shape with a name for each dimension that is not known
   std::int64_t next_name_;
 };
 

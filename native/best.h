@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <type_traits>
 
 #include "native/wide.h"
@@ -15,9 +14,10 @@ namespace aoe::native {
 
 /// Places beside values of type T: of one size where there is one, for vectors of both.
 template <typename T>
-using PlaceBeside = std::conditional_t<sizeof(T) == sizeof(std::int64_t), std::int64_t, std::int32_t>;
+using PlaceBeside =
+    std::conditional_t<sizeof(T) == sizeof(std::int64_t), std::int64_t, std::int32_t>;
 
-/// std::greater<> and its like; `Orders` of equal ones is the last.
+/// Wins, std::greater<> or its like: whether an element takes the place of the best before it.
 template <typename T, typename Wins>
 AOE_WIDE inline void take_better(const T* __restrict x, std::int64_t count, PlaceBeside<T> place,
                                  T* __restrict best, PlaceBeside<T>* __restrict places) {
@@ -42,8 +42,8 @@ AOE_WIDE void best_of_columns(const T* x, std::int64_t rows, std::int64_t stride
 template <typename T, typename Wins>
 AOE_WIDE std::int64_t best_of_line(const T* x, std::int64_t count) {
   constexpr std::int64_t kColumns = 64;
-  constexpr bool kTakesLast = std::is_same_v<Wins, std::greater_equal<>> ||
-                              std::is_same_v<Wins, std::less_equal<>>;
+  constexpr bool kTakesLast =
+      std::is_same_v<Wins, std::greater_equal<>> || std::is_same_v<Wins, std::less_equal<>>;
   std::array<T, kColumns> best;
   std::array<PlaceBeside<T>, kColumns> rows;
   best.fill(x[0]);

@@ -7,8 +7,9 @@ namespace aoe::native {
 namespace {
 
 /// image[i * step] += row[i]
-AOE_WIDE void add_row(const float* __restrict row, std::int64_t count, std::int64_t step,
-                      float* __restrict image) {
+template <typename T>
+AOE_WIDE void add_row(const T* __restrict row, std::int64_t count, std::int64_t step,
+                      T* __restrict image) {
   if (step == 1)
     for (std::int64_t i = 0; i < count; ++i) image[i] += row[i];
   else
@@ -17,7 +18,8 @@ AOE_WIDE void add_row(const float* __restrict row, std::int64_t count, std::int6
 
 }  // namespace
 
-void add_tap(const reference::Window& blocks, std::int64_t tap, const float* column, float* image) {
+template <typename T>
+void add_tap(const reference::Window& blocks, std::int64_t tap, const T* column, T* image) {
   const auto& [d, h, w] = blocks.axes;
   const std::int64_t kd = tap / w.kernel / h.kernel, kh = tap / w.kernel % h.kernel,
                      kw = tap % w.kernel;
@@ -31,5 +33,8 @@ void add_tap(const reference::Window& blocks, std::int64_t tap, const float* col
               image + (z * h.input + y) * w.input + w.tap(begin, kw));
     }
 }
+
+template void add_tap(const reference::Window&, std::int64_t, const float*, float*);
+template void add_tap(const reference::Window&, std::int64_t, const double*, double*);
 
 }  // namespace aoe::native

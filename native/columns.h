@@ -8,6 +8,8 @@
 namespace aoe::native {
 
 /// image (one plane) += what tap number `tap` of each block holds, in the order of the blocks.
-void add_tap(const reference::Window& blocks, std::int64_t tap, const float* column, float* image);
+/// Of float and double.
+template <typename T>
+void add_tap(const reference::Window& blocks, std::int64_t tap, const T* column, T* image);
 
 }  // namespace aoe::native

@@ -58,6 +58,8 @@ struct Kernel {
   /// Throws Error(kModel) without a place when values are illegal, before anything but its outputs is written.
   std::function<void(const Run&)> run;
   bool makes_shapes = false;  ///< it finds the shapes of its outputs itself
+  /// The output is input 0 in another shape: it may lie where that does.
+  bool keeps_elements = false;
   /// No result depends on where an element stands: input 0 and outputs of its shape may lie in any dense Format, all in the same.
   bool takes_any_order = false;
   /// Which calls have generated code or a library's where sizes are known, which is faster: the Impl offers this only where they

@@ -88,7 +88,7 @@ bool is_certain(const Om& om, const OmStep& step) {
 }
 
 void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> inputs,
-                     TensorTable& tensors) {
+                     TensorTable& tensors, int shared) {
   const std::vector<TensorDesc> descs = reference::infer(step.call, inputs, step.outputs.size());
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     const int id = step.outputs[i];
@@ -100,7 +100,11 @@ void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> i
     if (!agrees(descs[i], declared))
       throw Error(ExitCode::kFailure, output + " is " + to_string(descs[i]) + ", the model says " +
                                           to_string(declared));
-    if (tensors.is_dynamic(id)) tensors.allocate(id, descs[i]);
+    if (!tensors.is_dynamic(id)) continue;
+    if (shared >= 0 && storage_bytes(tensors.view(shared).desc) == storage_bytes(descs[i]))
+      tensors.share(id, descs[i], shared);
+    else
+      tensors.allocate(id, descs[i]);
   }
 }
 

@@ -23,9 +23,9 @@ std::string inference_fault(const Om& om, const OmStep& step);
 bool is_certain(const Om& om, const OmStep& step);
 
 /// With the values at hand, every shape must be found, and be what the om says where it says something. Gives outputs whose
-/// shapes the om does not know their memory.
+/// shapes the om does not know their memory, which is that of tensor `shared` where there is one as large.
 void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> inputs,
-                     TensorTable& tensors);
+                     TensorTable& tensors, int shared = -1);
 
 /// The first input of an operator that writes its output over it, where both are one buffer; -1: it never does.
 int input_written_in_place(const OmStep& step);

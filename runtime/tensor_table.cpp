@@ -35,4 +35,8 @@ void TensorTable::allocate(int id, const TensorDesc& desc) {
   entry.tensor = {desc, entry.own.data()};
 }
 
+void TensorTable::share(int id, const TensorDesc& desc, int other) {
+  entries_[id].tensor = {desc, address(other)};
+}
+
 }  // namespace aoe::runtime

@@ -27,6 +27,8 @@ class TensorTable {
   /// Gives a dynamic tensor its shape of this run, and memory of its own that lasts until the next
   /// allocation for it.
   void allocate(int id, const TensorDesc& desc);
+  /// Or the memory of another, which lasts as long and is not written again.
+  void share(int id, const TensorDesc& desc, int other);
 
  private:
   struct Entry {

@@ -8,8 +8,8 @@
 namespace aoe::native {
 namespace {
 
-using Types = reference::TypeList<float, double, std::int8_t, std::uint8_t, std::int32_t,
-                                  std::int64_t>;
+using Types =
+    reference::TypeList<float, double, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>;
 
 /// Columns at a time: what is best of them stays in the level-1 cache.
 constexpr std::int64_t kBlock = 1024;
@@ -69,16 +69,14 @@ void add_arg(KernelRegistry& registry, const char* type) {
 
 template <typename T>
 void run_hardmax(const Run& run) {
-  const reference::AxisView view =
-      reference::softmax_view(run.attrs, run.version, run.shape(0));
+  const reference::AxisView view = reference::softmax_view(run.attrs, run.version, run.shape(0));
   if (view.dim == 0) return;
   T* to = run.output(0).as<T>();
   std::fill_n(to, run.output(0).elements(), T{0});
-  for_each_best<T, std::greater<>>(
-      run.inputs[0].as<T>(), view, run.threads,
-      [&](std::int64_t outer, std::int64_t inner, std::int64_t place) {
-        to[(outer * view.dim + place) * view.inner + inner] = 1;
-      });
+  for_each_best<T, std::greater<>>(run.inputs[0].as<T>(), view, run.threads,
+                                   [&](std::int64_t outer, std::int64_t inner, std::int64_t place) {
+                                     to[(outer * view.dim + place) * view.inner + inner] = 1;
+                                   });
 }
 
 }  // namespace

@@ -76,8 +76,9 @@ template <typename Join>
 void add(KernelRegistry& registry, const char* type) {
   registry.add({.type = type,
                 .supports = [](const Question& question) -> Result<void> {
-                  return takes_types(question, 0, {DataType::kFloat, DataType::kDouble,
-                                                   DataType::kInt32, DataType::kInt64});
+                  return takes_types(
+                      question, 0,
+                      {DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
                 },
                 .run = by_type<Types>([]<typename T>(const Run& run) { accumulate<Join, T>(run); }),
                 .is_for_open_sizes = always});

@@ -21,6 +21,16 @@ const T* of_row(const Tensor& parameter, std::int64_t size, std::vector<T>& stre
 }
 
 template <typename T>
+AOE_WIDE void write_row(const T* __restrict x, const Moments<T>& moments, const T* __restrict scale,
+                        const T* __restrict shift, std::int64_t size, T* __restrict y) {
+  const T mean = moments.mean, inverse = moments.inverse_deviation;
+  if (shift == nullptr)
+    for (std::int64_t i = 0; i < size; ++i) y[i] = (x[i] - mean) * inverse * scale[i];
+  else
+    for (std::int64_t i = 0; i < size; ++i) y[i] = (x[i] - mean) * inverse * scale[i] + shift[i];
+}
+
+template <typename T>
 void run_layer_norm(const Run& run) {
   const Shape& shape = run.shape(0);
   const std::size_t axis = axis_of(run.attrs, shape);
@@ -40,11 +50,7 @@ void run_layer_norm(const Run& run) {
       if (means != nullptr) means[row] = static_cast<float>(moments.mean);
       if (inverses != nullptr) inverses[row] = static_cast<float>(moments.inverse_deviation);
       if (y == nullptr) continue;
-      T* to = y + row * size;
-      for (std::int64_t i = 0; i < size; ++i) {
-        const T normal = (from[i] - moments.mean) * moments.inverse_deviation * scale[i];
-        to[i] = shift == nullptr ? normal : normal + shift[i];
-      }
+      write_row(from, moments, scale, shift, size, y + row * size);
     }
   });
 }

@@ -1,7 +1,10 @@
 // Reductions and global pooling whose sizes are known when the model runs.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "native/by_type.h"
@@ -58,6 +61,17 @@ constexpr std::int64_t kParts = std::is_same_v<typename R::Acc, T> ? 64 : 16;
 constexpr std::int64_t kRows = 4;
 /// Results that are made at a time: their accumulators stay in the level-1 cache.
 constexpr std::int64_t kBlock = 512;
+
+template <typename T>
+struct LogSumExp : reference::LogSumExp<T> {
+  using Acc = typename reference::LogSumExp<T>::Acc;
+  static Acc merge(Acc a, Acc b) {
+    if (a.largest < b.largest) std::swap(a, b);
+    if (b.sum == 0) return a;
+    return {a.largest,
+            a.sum + (a.largest == b.largest ? b.sum : b.sum * std::exp(b.largest - a.largest))};
+  }
+};
 
 template <typename R, typename T>
 AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
@@ -167,15 +181,21 @@ void reduce(const Run& run) {
   Reduction<R<T>, T>(run.inputs[0], axes, out).run(run.threads);
 }
 
+/// Of integers nothing but this has them.
+bool has_generated_exponentials(const Question& question) {
+  return is_floating(question.inputs[0].dtype);
+}
+
 template <template <typename> class R, typename... Types>
-void add(KernelRegistry& registry, const char* type) {
+void add(KernelRegistry& registry, const char* type,
+         const std::function<bool(const Question&)>& is_for_open_sizes = always) {
   registry.add({.type = type,
                 .supports = [](const Question& question) -> Result<void> {
                   return takes_types(question, 0, {reference::data_type_of<Types>()...});
                 },
                 .run = by_type<reference::TypeList<Types...>>(
                     []<typename T>(const Run& run) { reduce<R, T>(run); }),
-                .is_for_open_sizes = always});
+                .is_for_open_sizes = is_for_open_sizes});
 }
 
 template <template <typename> class R>
@@ -195,6 +215,8 @@ void register_reduce(KernelRegistry& registry) {
   add_numeric<reference::L1>(registry, "ReduceL1");
   add_numeric<reference::L2>(registry, "ReduceL2");
   add_numeric<reference::LogSum>(registry, "ReduceLogSum");
+  add<LogSumExp, float, double, std::int32_t, std::int64_t>(registry, "ReduceLogSumExp",
+                                                            has_generated_exponentials);
   add<reference::Mean, float, double>(registry, "GlobalAveragePool");
   add<reference::Max, float, double>(registry, "GlobalMaxPool");
 }

@@ -1,4 +1,5 @@
-// Other shapes of the same elements, where they are known when the model runs; elsewhere they cost nothing.
+// Other shapes of the same elements, where they are known when the model runs; elsewhere they cost nothing. Nor do they here where
+// the output lies where the input does.
 #include <cstring>
 
 #include "native/kernel.h"
@@ -22,8 +23,11 @@ void run_copy(const Run& run) {
 void register_reshape(KernelRegistry& registry) {
   for (const reference::OpDef* def : reference::ops().all())
     if (def->is_reshape)
-      registry.add(
-          {.type = def->type, .supports = takes_all, .run = run_copy, .is_for_open_sizes = always});
+      registry.add({.type = def->type,
+                    .supports = takes_all,
+                    .run = run_copy,
+                    .keeps_elements = true,
+                    .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native

@@ -42,7 +42,8 @@ class Transposition {
   Transposition(const Walk& walk, const Word* from, Word* to)
       : walk_(walk), to_strides_(reference::dense_strides(walk.shape)), from_(from), to_(to) {
     const auto found = std::ranges::find(walk.from, 1);
-    column_ = found == walk.from.end() ? last() : static_cast<std::size_t>(found - walk.from.begin());
+    column_ =
+        found == walk.from.end() ? last() : static_cast<std::size_t>(found - walk.from.begin());
     if (column_ != last()) {
       lines_ = (walk.shape[column_] + kSide - 1) / kSide;
       line_ = walk.shape[last()] * std::min(kSide, walk.shape[column_]);
@@ -85,10 +86,13 @@ class Transposition {
                        stride = to_strides_[column_];
     from += first;
     to += first * stride;
+    // Lines that are a power of two apart share a place of the cache: each is read once.
+    Word square[kSide][kSide];
     for (std::int64_t c = 0; c < columns; c += kSide) {
-      const std::int64_t end = std::min(c + kSide, columns);
+      const std::int64_t count = std::min(kSide, columns - c);
+      for (std::int64_t k = 0; k < count; ++k) std::copy_n(from + (c + k) * step, rows, square[k]);
       for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t k = c; k < end; ++k) to[r * stride + k] = from[k * step + r];
+        for (std::int64_t k = 0; k < count; ++k) to[r * stride + c + k] = square[k][r];
     }
   }
 
@@ -96,7 +100,7 @@ class Transposition {
   const reference::Strides to_strides_;
   const Word* from_;
   Word* to_;
-  std::size_t column_;  ///< the dimension along which the input's elements follow each other
+  std::size_t column_;      ///< the dimension along which the input's elements follow each other
   std::int64_t lines_ = 1;  ///< blocks of kSide of it
   std::int64_t line_ = 1;   ///< elements of one
 };

@@ -81,6 +81,14 @@ std::vector<TensorDesc> descs_of(const Om& om, const std::vector<int>& ids) {
   return descs;
 }
 
+/// Input 0 where its memory is not given to others before the run ends; -1: it is, or the caller keeps the output for longer.
+int lasting_input(const Om& om, const OmStep& step) {
+  const int input = step.inputs[0], output = step.outputs[0];
+  if (om.tensors[input].place == Place::kArena || std::ranges::count(om.outputs, output) > 0)
+    return -1;
+  return input;
+}
+
 /// Throws Error(kModel) when shapes that only a run can tell contradict each other.
 void check_shapes(const OmStep& step, std::vector<Tensor> inputs) {
   for (Tensor& input : inputs) input.data = nullptr;
@@ -112,13 +120,15 @@ class Native final : public StepwiseBackend {
                   context.om.name, "compile the model again with atc");
     const auto threads = std::make_shared<NativeThreads>(context);
     return [&om = context.om, &step, threads, kernel = *kernel,
-            is_certain = is_certain(context.om, step), &tensors = context.tensors] {
+            is_certain = is_certain(context.om, step),
+            shared = (*kernel)->keeps_elements ? lasting_input(context.om, step) : -1,
+            &tensors = context.tensors] {
       const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
       run_naming(step, [&] {
         if (!is_certain && kernel->makes_shapes)
           check_shapes(step, inputs);
         else if (!is_certain)
-          prepare_outputs(om, step, inputs, tensors);
+          prepare_outputs(om, step, inputs, tensors, shared);
         if (!kernel->makes_shapes && reference::gives_nothing(views_of(step.outputs, tensors)))
           return;
         kernel->run(StepRun(step, inputs, tensors, *threads));

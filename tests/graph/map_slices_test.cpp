@@ -1,9 +1,12 @@
 // Ops along an axis whose length only a run can tell: which become bodies of one node, and with how many slices.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/slice_regions.h"
+#include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 
 namespace aoe::tests {
@@ -13,9 +16,9 @@ using graph::Graph;
 using graph::Node;
 
 /// Two sets of rows of x that only a run can tell, r and q, and what `network` makes of them.
-Graph rows_through(const std::string& outputs, const std::string& weights,
-                   const std::string& network) {
-  Graph graph = import_text("g (float[40,16] x) => (" + outputs + ") <" + weights + R"(
+Graph imported_rows(const std::string& outputs, const std::string& weights,
+                    const std::string& network) {
+  return import_text("g (float[40,16] x) => (" + outputs + ") <" + weights + R"(
       float zero = {0}, float one = {1}, int64[1] flat = {-1}, int64[1] first = {0}> {
     h = Gather <axis = 1> (x, first)
     p = Reshape (h, flat)
@@ -28,7 +31,13 @@ Graph rows_through(const std::string& outputs, const std::string& weights,
     j = Reshape (n, flat)
     q = Gather <axis = 0> (x, j)
     )" + network + "}",
-                            20);
+                     20);
+}
+
+/// The same behind all passes.
+Graph rows_through(const std::string& outputs, const std::string& weights,
+                   const std::string& network) {
+  Graph graph = imported_rows(outputs, weights, network);
   graph::run_passes(graph, {});
   return graph;
 }
@@ -124,6 +133,45 @@ TEST(MapSlices, TakesAllOpenDimensionsOfElementwiseOpsTogether) {
   EXPECT_EQ(graph::shape_of(body, body.outputs[0]), (Shape{1, 65536}));
   EXPECT_EQ(types_in(*several[1]), (std::vector<std::string>{"Sub"}));
   EXPECT_EQ(several[1]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{1, 1}));
+}
+
+/// What is stretched, along either dimension or both; rows of known length behind two that are not.
+TEST(MapSlices, MakesOfSeveralOpenDimensionsWhatTheOpsMake) {
+  for (const std::string network : {R"(
+         t = Transpose (q)
+         s = MatMul (r, t)
+         a = Exp (s)
+         top = ReduceMax <keepdims = 1> (a, first)
+         b = Sub (a, top)
+         col = Gather <axis = 1> (r, first)
+         y = Mul (b, col)
+       )",
+                                    R"(
+         u = Unsqueeze (r, one_axis)
+         o = Unsqueeze (q, first)
+         a = Add (u, o)
+         b = LayerNormalization (a, scale)
+         e = MatMul (b, w)
+         y = Tanh (e)
+       )",
+                                    R"(
+         col = Gather <axis = 1> (r, first)
+         f = Gather <axis = 1> (q, first)
+         l = Reshape (f, flat)
+         a = Greater (col, l)
+         b = Cast <to = 1> (a)
+         e = Add (b, l)
+         y = Where (a, e, zero)
+       )"}) {
+    SCOPED_TRACE(network);
+    const std::string weights = "int64[1] one_axis = {1}, float[16] scale, float[16,5] w,";
+    const Graph before = imported_rows("y", weights, network);
+    Graph after = before;
+    graph::run_passes(after, {});
+    EXPECT_TRUE(std::ranges::any_of(
+        maps_of(after), [](const Node* map) { return map->op.attrs.get_int("dims", 1) == 2; }));
+    for (const std::uint32_t seed : {1U, 2U, 3U}) expect_same_outputs(before, after, seed);
+  }
 }
 
 /// A constant that differs from place to place is of no slice.

@@ -219,6 +219,33 @@ TEST(NativeBackend, RefusesOmsThatContradictThemselves) {
   EXPECT_THROW(runtime::Executor(om_of(drawn, {values}), {.threads = 1}), Error);
 }
 
+/// What only changes its shape lies where it lay; what the caller gets does not.
+TEST(NativeBackend, CopiesReshapedElementsOnlyForTheCaller) {
+  const TensorDesc desc{.dtype = DataType::kFloat, .shape = {2, 6}};
+  OmBuilder builder;
+  const int x = builder.input("x", desc);
+  const int rows = builder.input("rows", {.dtype = DataType::kInt64, .shape = {2}});
+  const int y = builder.dynamic("y", {.dtype = DataType::kFloat, .shape = {-1, -1}});
+  const int z = builder.dynamic_output("z", {.dtype = DataType::kFloat, .shape = {-1}});
+  const int flat = builder.weight<std::int64_t>("flat", {.dtype = DataType::kInt64, .shape = {1}},
+                                                std::vector<std::int64_t>{-1});
+  for (const auto& [inputs, output] :
+       {std::pair{std::vector{x, rows}, y}, std::pair{std::vector{y, flat}, z}})
+    builder.reference("Reshape", inputs, {output}).backend = &runtime::backend("native");
+  runtime::Executor executor(builder.om, {.threads = 1});
+  std::vector<float> values(12);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  std::vector<std::int64_t> shape = {4, 3};
+  const Tensor inputs[] = {{desc, values.data()},
+                           {{.dtype = DataType::kInt64, .shape = {2}}, shape.data()}};
+  Tensor outputs[] = {{{.dtype = DataType::kFloat, .shape = {-1}}, nullptr}};
+  executor.run(inputs, outputs);
+  ASSERT_EQ(outputs[0].desc.shape, Shape{12});
+  EXPECT_NE(outputs[0].data, values.data());
+  std::ranges::fill(values, -1.0f);
+  for (std::int64_t i = 0; i < 12; ++i) EXPECT_EQ(outputs[0].as<float>()[i], static_cast<float>(i));
+}
+
 TEST(Random, WithoutASeedNumbersDifferAndAreSpreadAsAsked) {
   RandomCall drawn{.call = {.type = "RandomNormal"}};
   drawn.call.attrs.set("shape", std::vector<std::int64_t>{100, 1000});

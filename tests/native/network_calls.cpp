@@ -258,8 +258,9 @@ void add_network_drawers(Drawers& drawers) {
   drawers["LinearAttention"] = draw_linear_attention;
   for (const char* type : {"MatrixInverse", "Det"})
     drawers[type] = [type](Draw& draw) { return draw_matrices(draw, type); };
-  for (const char* type : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
-                           "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"})
+  for (const char* type :
+       {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare",
+        "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"})
     drawers[type] = [type](Draw& draw) { return draw_reduction(draw, type); };
   for (const char* type : {"Reshape", "FlattenV2", "Squeeze", "Unsqueeze"})
     drawers[type] = [type](Draw& draw) { return draw_reshape(draw, type); };

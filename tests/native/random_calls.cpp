@@ -35,8 +35,10 @@ RandomCall draw_non_zero(Draw& draw) {
 }
 
 RandomCall draw_unique(Draw& draw) {
+  const Shape drawn_shape = draw.shape(0, 3);
   RandomCall drawn{.call = {.type = "Unique"},
-                   .inputs = {with_ties(draw, draw.type(), draw.shape(0, 3))},
+                   .inputs = {draw.chance(30) ? numbers(draw, draw.type(), drawn_shape, -100, 100)
+                                              : with_ties(draw, draw.type(), drawn_shape)},
                    .outputs = 4};
   if (draw.chance(50)) drawn.call.attrs.set("sorted", draw.in(0, 1));
   if (const Shape& shape = drawn.inputs[0]->desc().shape; !shape.empty() && draw.chance(50))
@@ -295,13 +297,15 @@ RandomCall draw_conv_transpose(Draw& draw) {
     pads.push_back(x.back() > 2 && weight.back() > 1 ? 1 : 0);
   }
   pads.insert(pads.end(), pads.begin(), pads.begin() + rank);
-  RandomCall drawn{.call = {.type = "Conv2DTranspose"}, .tolerance = 1e-6};
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  RandomCall drawn{.call = {.type = "Conv2DTranspose"},
+                   .tolerance = type == DataType::kFloat ? 1e-6 : 1e-14};
   drawn.call.attrs.set("group", groups);
   drawn.call.attrs.set("strides", strides);
   drawn.call.attrs.set("dilations", dilations);
   drawn.call.attrs.set("pads", pads);
-  drawn.inputs = {numbers(draw, DataType::kFloat, x), numbers(draw, DataType::kFloat, weight)};
-  if (draw.chance(50)) drawn.inputs.push_back(numbers(draw, DataType::kFloat, {groups * outputs}));
+  drawn.inputs = {numbers(draw, type, x), numbers(draw, type, weight)};
+  if (draw.chance(50)) drawn.inputs.push_back(numbers(draw, type, {groups * outputs}));
   return drawn;
 }
 
