@@ -38,37 +38,48 @@ AOE_WIDE void best_of_columns(const T* x, std::int64_t rows, std::int64_t stride
     take_better<T, Wins>(x + row * stride, count, static_cast<PlaceBeside<T>>(row), best, places);
 }
 
-/// Of elements that follow each other, as columns that all begin with the first of them.
+/// As columns that all begin with the first element.
 template <typename T, typename Wins>
-AOE_WIDE std::int64_t best_of_line(const T* x, std::int64_t count) {
+AOE_WIDE T best_value(const T* x, std::int64_t count) {
   constexpr std::int64_t kColumns = 64;
-  constexpr bool kTakesLast =
-      std::is_same_v<Wins, std::greater_equal<>> || std::is_same_v<Wins, std::less_equal<>>;
   std::array<T, kColumns> best;
-  std::array<PlaceBeside<T>, kColumns> rows;
   best.fill(x[0]);
-  rows.fill(-1);
-  std::int64_t i = 0;
-  for (; i + kColumns <= count; i += kColumns)
-    take_better<T, Wins>(x + i, kColumns, static_cast<PlaceBeside<T>>(i / kColumns), best.data(),
-                         rows.data());
-  T winner = x[0];
-  std::int64_t place = 0;
-  for (std::int64_t k = 0; k < kColumns; ++k) {
-    if (rows[k] < 0) continue;
-    const std::int64_t own = rows[k] * kColumns + k;
-    const bool is_tie = best[k] == winner;
-    if (is_tie ? (kTakesLast ? own > place : own < place) : Wins()(best[k], winner)) {
-      winner = best[k];
-      place = own;
-    }
+  const std::int64_t rest = count % kColumns;
+  for (std::int64_t i = 0; i < count - rest; i += kColumns)
+    for (std::int64_t k = 0; k < kColumns; ++k)
+      best[k] = Wins()(x[i + k], best[k]) ? x[i + k] : best[k];
+  for (std::int64_t k = 0; k < rest; ++k)
+    best[k] = Wins()(x[count - rest + k], best[k]) ? x[count - rest + k] : best[k];
+  for (std::int64_t half = kColumns / 2; half > 0; half /= 2)
+    for (std::int64_t k = 0; k < half; ++k)
+      best[k] = Wins()(best[k + half], best[k]) ? best[k + half] : best[k];
+  return best[0];
+}
+
+template <typename T>
+AOE_WIDE bool has_value(const T* x, std::int64_t count, T value) {
+  int found = 0;
+  for (std::int64_t i = 0; i < count; ++i) found |= x[i] == value;
+  return found != 0;
+}
+
+/// Of elements that follow each other: which the best is, then where it stands.
+template <typename T, typename Wins>
+std::int64_t best_of_line(const T* x, std::int64_t count) {
+  constexpr std::int64_t kBlock = 64;
+  const T best = best_value<T, Wins>(x, count);
+  if (best != best) return 0;  // NaN, which was the first
+  if constexpr (std::is_same_v<Wins, std::greater_equal<>> ||
+                std::is_same_v<Wins, std::less_equal<>>) {
+    std::int64_t end = count;
+    while (end > kBlock && !has_value(x + end - kBlock, kBlock, best)) end -= kBlock;
+    while (x[end - 1] != best) --end;
+    return end - 1;
   }
-  for (; i < count; ++i)
-    if (Wins()(x[i], winner)) {
-      winner = x[i];
-      place = i;
-    }
-  return place;
+  std::int64_t begin = 0;
+  while (begin + kBlock < count && !has_value(x + begin, kBlock, best)) begin += kBlock;
+  while (x[begin] != best) ++begin;
+  return begin;
 }
 
 }  // namespace aoe::native

@@ -151,8 +151,9 @@ class Reduction {
   void add_rows(const T* x, std::int64_t count, Acc* sums) const {
     const Dimension& rows = reduced_.front();
     std::int64_t row = 0;
-    for (; row + kRows <= rows.extent; row += kRows)
-      take_rows<R>(x + row * rows.stride, rows.stride, count, sums);
+    if constexpr (!std::is_same_v<Acc, T>)  // wider ones are worth keeping for a while
+      for (; row + kRows <= rows.extent; row += kRows)
+        take_rows<R>(x + row * rows.stride, rows.stride, count, sums);
     for (; row < rows.extent; ++row) take_row<R>(x + row * rows.stride, count, sums);
   }
 

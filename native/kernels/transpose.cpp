@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "native/kernel.h"
+#include "native/wide.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -34,6 +35,17 @@ Walk walk_of(const reference::Attrs& attrs, const Shape& in) {
   reference::collapse(walk.shape, strides);
   walk.from = strides[0];
   return walk;
+}
+
+/// Lines that are a power of two apart share a place of the cache: each is read and written once.
+template <typename Word>
+AOE_WIDE void transpose_square(const Word* __restrict from, std::int64_t step, Word* __restrict to,
+                               std::int64_t stride) {
+  Word square[kSide][kSide];
+  for (std::int64_t k = 0; k < kSide; ++k)
+    for (std::int64_t r = 0; r < kSide; ++r) square[k][r] = from[k * step + r];
+  for (std::int64_t r = 0; r < kSide; ++r)
+    for (std::int64_t k = 0; k < kSide; ++k) to[r * stride + k] = square[k][r];
 }
 
 template <typename Word>
@@ -86,13 +98,14 @@ class Transposition {
                        stride = to_strides_[column_];
     from += first;
     to += first * stride;
-    // Lines that are a power of two apart share a place of the cache: each is read once.
-    Word square[kSide][kSide];
     for (std::int64_t c = 0; c < columns; c += kSide) {
       const std::int64_t count = std::min(kSide, columns - c);
-      for (std::int64_t k = 0; k < count; ++k) std::copy_n(from + (c + k) * step, rows, square[k]);
+      if (rows == kSide && count == kSide) {
+        transpose_square(from + c * step, step, to + c, stride);
+        continue;
+      }
       for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t k = 0; k < count; ++k) to[r * stride + c + k] = square[k][r];
+        for (std::int64_t k = c; k < c + count; ++k) to[r * stride + k] = from[k * step + r];
     }
   }
 
