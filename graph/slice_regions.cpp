@@ -85,8 +85,6 @@ bool chooses_of_table(const Graph& graph, const Node& node) {
 bool gains(const Node& node) {
   using reference::OpKind;
   const OpKind kind = reference::ops().find(node.op.type)->kind;
-  if (is_type(node, "Transpose"))
-    return true;  // the only copy whose rows are no rows of what is read
   return reference::sums_products(node.op.type) || kind == OpKind::kElementwise ||
          kind == OpKind::kWindow || kind == OpKind::kReduction || kind == OpKind::kNormalisation;
 }

@@ -76,6 +76,11 @@ struct LogSumExp : reference::LogSumExp<T> {
 template <typename R, typename T>
 AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
   constexpr std::int64_t kCount = kParts<R, T>;
+  if (count < kCount) {
+    typename R::Acc sum = R::kStart;
+    for (std::int64_t i = 0; i < count; ++i) sum = R::step(sum, x[i]);
+    return sum;
+  }
   std::array<typename R::Acc, kCount> parts;
   parts.fill(R::kStart);
   std::int64_t i = 0;

@@ -188,7 +188,7 @@ TEST(MapSlices, LeavesConstantsThatVaryBetweenOpenDimensions) {
 
 TEST(MapSlices, LeavesCopiesOfRowsAlone) {
   EXPECT_TRUE(maps_of(rows_through("y", "", "y = Concat <axis = 1> (r, r)")).empty());
-  EXPECT_EQ(maps_of(rows_through("y", "", "y = Transpose (r)")).size(), 1U);
+  EXPECT_TRUE(maps_of(rows_through("y", "", "y = Transpose (r)")).empty());
 }
 
 /// What is summed over all rows is read by the rows again: one node would wait for itself.
