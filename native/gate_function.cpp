@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "native/exponential.h"
 
@@ -10,7 +11,10 @@ namespace {
 
 AOE_WIDE void write_sigmoids(float* x, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const float e = exp_clamped(-std::fabs(x[i])), above = 1.0f / (1.0f + e), below = e * above;
+    const float size = std::fabs(x[i]);
+    // A gate of nothing at all: what it multiplies may be infinite.
+    const float e = size == std::numeric_limits<float>::infinity() ? 0.0f : exp_clamped(-size);
+    const float above = 1.0f / (1.0f + e), below = e * above;
     x[i] = x[i] < 0 ? below : above;
   }
 }

@@ -230,7 +230,8 @@ void run_recurrent(const OpContext& context, const RecurrentKind& kind, const Re
   const auto gates = static_cast<std::int64_t>(kind.gates);
   const std::int64_t w_size = gates * layout.hidden * layout.input;
   const std::int64_t r_size = gates * layout.hidden * layout.hidden;
-  const std::int64_t b_size = 2 * gates * layout.hidden, p_size = 3 * layout.hidden;
+  const std::int64_t b_size = 2 * gates * layout.hidden;
+  const std::int64_t p_size = context.has_input(kSequencePeepholes) ? 3 * layout.hidden : 0;
   const std::int64_t state_size = layout.directions * layout.batch * layout.hidden;
   const auto x = to_doubles(context.inputs[kSequenceX]);
   const auto w = to_doubles(context.inputs[kSequenceW]), r = to_doubles(context.inputs[kSequenceR]);

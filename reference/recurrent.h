@@ -14,14 +14,14 @@ namespace aoe::reference {
 
 using Activation = std::function<double(double)>;
 
-/// The parameters of one direction; bias and peepholes are zeros when the model has none.
+/// The parameters of one direction; bias is zeros when the model has none.
 struct RecurrentDirection {
   std::size_t input_size = 0;
   std::size_t hidden_size = 0;
   std::span<const double> weights;     ///< gates x hidden x input
   std::span<const double> recurrence;  ///< gates x hidden x hidden
   std::span<const double> bias;  ///< gates x hidden for the input, then as many for the recurrence
-  std::span<const double> peepholes;  ///< LSTM: input, output, forget x hidden
+  std::span<const double> peepholes;  ///< LSTM: input, output, forget x hidden; empty: none
   std::vector<Activation> activations;
   double clip = 0;  ///< 0: none
 

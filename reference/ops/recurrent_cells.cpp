@@ -43,7 +43,7 @@ void lstm_cell(const RecurrentDirection& d, std::span<const double> x, Recurrent
       return d.input_sum(gate, i, x) + d.recurrent_sum(gate, i, state.hidden);
     };
     const auto peephole = [&](Gate gate, double cell) {
-      return d.peepholes[gate * d.hidden_size + i] * cell;
+      return d.peepholes.empty() ? 0 : d.peepholes[gate * d.hidden_size + i] * cell;
     };
     const double input = d.activate(0, sum(kInput) + peephole(kInput, state.cell[i]));
     const double forget = couples_input_and_forget

@@ -53,26 +53,26 @@ run 0 atc --framework=5 --model=wide.onnx --output=wide_again
 [ "$(known half_again)" -gt 3 ] || fail "the bank knows $(known half_again) operators"
 [ "$(known wide_again)" -gt 3 ] || fail "the bank knows $(known wide_again) operators of the twin"
 
-# Hardmax of float64, and Concat of rows whose number only a run tells, have no fast kernels, which is said once.
+# LRN of float64, and Concat of rows whose number only a run tells, have no fast kernels, which is said once.
 python3 - "$here/.." <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
 from onnx_writer import BOOL, node, value, write
 def doubles(name, *shape):
     return value(name, *shape, element_type=11)
-write("slow.onnx", [node("Exp", ["x"], ["e"], "exp"), node("Hardmax", ["e"], ["d"], "hard"), node("Hardmax", ["m"], ["y"], "hard2")],
+write("slow.onnx", [node("Exp", ["x"], ["e"], "exp"), node("LRN", ["e"], ["d"], "lrn", size=3), node("LRN", ["m"], ["y"], "lrn2", size=3)],
       [doubles("x", 64, 8, 8), doubles("m", 4, 3, 3)], [doubles("d", 64, 8, 8), doubles("y", 4, 3, 3)])
-write("little.onnx", [node("Exp", ["x"], ["e"], "exp"), node("Hardmax", ["m"], ["y"], "hard")],
+write("little.onnx", [node("Exp", ["x"], ["e"], "exp"), node("LRN", ["m"], ["y"], "lrn", size=3)],
       [doubles("x", 64, 64, 64), doubles("m", 3, 3)], [doubles("e", 64, 64, 64), doubles("y", 3, 3)])
 write("open.onnx", [node("Compress", ["x", "c"], ["r"], "compress", axis=0), node("Concat", ["r", "r"], ["y"], "concat", axis=1)],
       [value("x", 9, 2), value("c", 9, element_type=BOOL)], [value("y", -1, 4)])
 PY
-slow='operators, [0-9.]+% of the model.s work, run on the reference path, which is slow: HardMax x2 \([0-9.]+%\)$'
+slow='operators, [0-9.]+% of the model.s work, run on the reference path, which is slow: LRN x2 \([0-9.]+%\)$'
 run 0 atc --model=slow.onnx --output=slow
 has err "\[warning\] \[atc\] slow.om: 2 of [0-9]+ $slow"
 equal "$(grep -c 'reference path' err)" 1 "lines on it"
 run 0 atc --mode=6 --om=slow.om
-has out '^op       info: name\[hard\], type\[HardMax\], path\[reference\], work\[[0-9.]+%\], repo_key\[[0-9]+\], strategy\[default\]\.$'
+has out '^op       info: name\[lrn\], type\[LRN\], path\[reference\], work\[[0-9.]+%\], repo_key\[[0-9]+\], strategy\[default\]\.$'
 has out '^path     info: generated\[[0-9.]+%\], reference\[[0-9.]+%\]'
 run 0 aoe --framework=5 --model=slow.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=2 --output=slow_tuned
 has err "\[warning\] \[aoe\] slow: 2 of [0-9]+ $slow"

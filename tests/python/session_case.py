@@ -26,16 +26,20 @@ class SessionTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def model(self, name="model", op="Relu", shape=(-1, 3), output_shape=None, **types):
+    def model(self, name="model", op="Relu", shape=(-1, 3), output_shape=None, attributes=None, **types):
         """y = op(x)"""
         path = self.folder / f"{name}.onnx"
         onnx_writer.write(
             path,
-            [onnx_writer.node(op, ["x"], ["y"], "node")],
+            [onnx_writer.node(op, ["x"], ["y"], "node", **(attributes or {}))],
             [onnx_writer.value("x", *shape, **types)],
             [onnx_writer.value("y", *(output_shape or shape), **types)],
         )
         return str(path)
+
+    def slow_model(self):
+        """slow.onnx: LRN of float64 is on the reference, of which atc warns."""
+        return self.model("slow", "LRN", (5, 3), attributes={"size": 1}, element_type=11)
 
     def open(self, *arguments, **keywords):
         session = ort.InferenceSession(*arguments, **keywords)
