@@ -201,15 +201,18 @@ void compute_quant_conv(const OpContext& context) {
   from_doubles(sums, y);
 }
 
-/// Two for each weight of an output channel.
-double products_per_output(const CostContext& cost) {
-  const double channels = std::max(1.0, static_cast<double>(cost.inputs[1].shape[0]));
-  return 2.0 * cost.input_elements(1) / channels * cost.output_elements();
+/// For each element of the output, two for each weight of its channel.
+double products_with(const CostContext& cost, std::size_t weights) {
+  const double channels = std::max(1.0, static_cast<double>(cost.inputs[weights].shape[0]));
+  return 2.0 * cost.input_elements(weights) / channels * cost.output_elements();
 }
 
-double qlinear_steps(const CostContext& cost) {
-  const double channels = std::max(1.0, static_cast<double>(cost.inputs[3].shape[0]));
-  return cost.input_elements(3) / channels * cost.output_elements();
+double products_per_output(const CostContext& cost) {
+  return products_with(cost, 1);
+}
+
+double qlinear_products(const CostContext& cost) {
+  return products_with(cost, 3);
 }
 
 }  // namespace
@@ -250,7 +253,7 @@ void register_convolution(OpRegistry& registry) {
                 .kind = OpKind::kConvolution,
                 .infer = infer_qlinear_conv,
                 .compute = compute_qlinear_conv,
-                .work = qlinear_steps,
+                .flops = qlinear_products,
                 .min_inputs = 8,
                 .slices = images_apart});
   registry.add({.type = "QuantConv2D",

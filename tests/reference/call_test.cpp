@@ -133,6 +133,24 @@ TEST(Body, HoldsBodies) {
   EXPECT_GE(work(call, inputs, output), flops(call, inputs, output));
 }
 
+TEST(Call, AQuantisedConvolutionCountsTheProductsOfItsChannels) {
+  const TensorDesc scale{.dtype = DataType::kFloat, .shape = {}},
+      zero_point{.dtype = DataType::kUint8, .shape = {}};
+  const std::vector<TensorDesc> inputs = {{.dtype = DataType::kUint8, .shape = {1, 8, 5, 5}},
+                                          scale,
+                                          zero_point,
+                                          {.dtype = DataType::kUint8, .shape = {4, 8, 3, 3}},
+                                          scale,
+                                          zero_point,
+                                          scale,
+                                          zero_point};
+  const std::vector<TensorDesc> output = {{.dtype = DataType::kUint8, .shape = {1, 4, 3, 3}}};
+  const OpCall call{.type = "QLinearConv", .version = 10};
+  EXPECT_EQ(flops(call, inputs, output), 2 * (8 * 3 * 3) * (4 * 3 * 3));
+  EXPECT_GE(work(call, inputs, output), flops(call, inputs, output) / 2)
+      << "a step is a product and its sum";
+}
+
 TEST(Body, IsRefusedWhereItReadsWhatIsNotThere) {
   const auto refused = [](Body body) { return check_call(fused_call(std::move(body))).error(); };
   EXPECT_TRUE(check_call(fused_call(nested())));
