@@ -13,6 +13,7 @@
 
 #include "base/new_file.h"
 #include "base/stop_scope.h"
+#include "base/system_calls.h"
 
 namespace aoe {
 namespace fs = std::filesystem;
@@ -29,17 +30,6 @@ bool append_all(int file, std::string& bytes) {
     if (got <= 0) return got == 0;
     bytes.append(buffer, static_cast<std::size_t>(got));
   }
-}
-
-/// False: errno says why not.
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/system_calls.h"
 
 namespace aoe::profiler {
 namespace {
@@ -26,17 +27,6 @@ std::string chunk_bytes(ChunkKind kind, std::uint64_t sequence, std::string_view
   header.header_crc = header_crc(header);
   std::string chunk(reinterpret_cast<const char*>(&header), sizeof header);
   return chunk.append(payload);
-}
-
-/// errno, or 0 when all of it was written.
-int write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
 }
 
 /// A disk that cannot be asked is not taken for full: writing will tell.
@@ -135,7 +125,7 @@ void RawWriter::close_slice(Stream stream) {
 
 bool RawWriter::write_chunk(Stream stream, const std::string& chunk) {
   OpenSlice& slice = open_[static_cast<int>(stream)];
-  const int status = write_all(slice.file.number(), chunk);
+  const int status = write_all(slice.file.number(), chunk) ? 0 : errno;
   if (status != 0) {
     // Back to the last whole chunk. If even that fails, the reader skips the torn one.
     const bool is_cut = ::ftruncate(slice.file.number(), static_cast<off_t>(slice.bytes)) == 0;

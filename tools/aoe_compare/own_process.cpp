@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/system_calls.h"
 
 namespace aoe::tools {
 namespace {
@@ -38,12 +39,7 @@ json outcome_of(const std::function<json()>& work) {
 [[noreturn]] void answer(const std::function<json()>& work, int fd) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const std::string text = outcome_of(work).dump(-1, ' ', false, json::error_handler_t::replace);
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t written = ::write(fd, text.data() + at, text.size() - at);
-    if (written < 0 && errno != EINTR) ::_exit(1);
-    if (written > 0) at += static_cast<std::size_t>(written);
-  }
-  ::_exit(0);
+  ::_exit(write_all(fd, text) ? 0 : 1);
 }
 
 std::string read_all(int fd) {
@@ -61,8 +57,7 @@ std::string read_all(int fd) {
 /// Waits for it as well: its memory is free before another begins.
 void check_end(pid_t child) {
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail("cannot be waited for");
+  if (!wait_for(child, status)) fail("cannot be waited for");
   if (WIFSIGNALED(status))
     throw Error(ExitCode::kFailure, std::string("was ended by ") + ::strsignal(WTERMSIG(status)),
                 "a process for a load");

@@ -13,6 +13,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/system_calls.h"
 
 namespace aoe::tools {
 namespace {
@@ -55,12 +56,11 @@ class HandedOn {
   ::_exit(told == sizeof cause ? 127 : 126);
 }
 
-int wait_for(pid_t pid) {
+int status_of(pid_t pid) {
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR)
-      throw Error(ExitCode::kFailure, std::string("cannot be waited for: ") + std::strerror(errno),
-                  "pid " + std::to_string(pid));
+  if (!wait_for(pid, status))
+    throw Error(ExitCode::kFailure, std::string("cannot be waited for: ") + std::strerror(errno),
+                "pid " + std::to_string(pid));
   return status;
 }
 
@@ -86,7 +86,7 @@ ChildEnd run_child(const std::vector<std::string>& command,
   of_child.reset();
   while (pid > 0 && ::read(report.number(), &cause, sizeof cause) < 0 && errno == EINTR) {
   }
-  const int status = pid > 0 ? wait_for(pid) : 0;
+  const int status = pid > 0 ? status_of(pid) : 0;
   child_pid = 0;
   if (cause != 0)
     throw Error(ExitCode::kUsage, std::string("cannot be run: ") + std::strerror(cause),

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -15,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/system_calls.h"
 
 extern char** environ;
 
@@ -70,8 +70,8 @@ Child::Child(Child&& other) noexcept
 Child::~Child() {
   if (pid_ <= 0 || status_) return;
   ::kill(-pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  int status = 0;
+  wait_for(pid_, status);
 }
 
 void Child::look() {

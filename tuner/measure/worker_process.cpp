@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/system_calls.h"
 #include "tuner/measure/core_wait.h"
 #include "tuner/measure/worker.h"
 
@@ -80,8 +81,8 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    int status = 0;
+    wait_for(pid_, status);
   }
 }
 
@@ -113,8 +114,7 @@ Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> tim
   AOE_CHECK(pid_ > 0 && last != ReceiveStatus::kMessage, "the worker lives");
   if (last != ReceiveStatus::kClosed) ::kill(pid_, SIGKILL);
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  wait_for(pid_, status);
   pid_ = -1;
   if (last == ReceiveStatus::kStopped)
     return Timing::failure(Outcome::kStopped, "tuning was stopped");
