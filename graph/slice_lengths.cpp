@@ -127,13 +127,11 @@ std::optional<SliceLength> SliceLengths::add(const Node& node) {
   std::optional<SliceLength> length;
   const bool is_plain = node.bodies.empty() && !reference::reads_texts(node.op.type);
   if (is_plain) length = along_one(node);
-  const bool is_along_one = length.has_value();
-  std::vector<Shape> places;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNone) continue;
     Shape& own = places_[node.outputs[i]];
     own = graph_.values[node.outputs[i]].desc.shape;
-    if (is_along_one)
+    if (length)
       std::ranges::replace(own, kUnknownDim, length->places[0]);
     else
       own = places_of(node, i, is_plain);

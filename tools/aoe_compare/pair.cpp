@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random_tensor.h"
@@ -109,27 +110,25 @@ double median_ms(Model& model, double seconds) {
   return median(now_ms);
 }
 
-/// Another om begins each round.
-Round run_round(Model& before, Model& after, int number, int load, double seconds) {
-  Round round{.load = load};
-  if (number % 2 == 0) round.before_ms = median_ms(before, seconds);
-  round.after_ms = median_ms(after, seconds);
-  if (number % 2 == 1) round.before_ms = median_ms(before, seconds);
-  return round;
+/// Medians before and after. Another om begins each round.
+std::pair<double, double> run_round(Model& before, Model& after, int number, double seconds) {
+  double before_ms = 0;
+  if (number % 2 == 0) before_ms = median_ms(before, seconds);
+  const double after_ms = median_ms(after, seconds);
+  if (number % 2 == 1) before_ms = median_ms(before, seconds);
+  return {before_ms, after_ms};
 }
 
-/// Its rounds, and what the outputs differ by.
-nlohmann::json measure_load(const Pair& pair, const PairSettings& settings, int load, int loads) {
+/// Rounds [begin, end), and what no round changes.
+nlohmann::json measure_load(const Pair& pair, const PairSettings& settings, int begin, int end) {
   Model before(pair.before_om, settings), after(pair.after_om, settings);
   check_alike(before, after, pair);
   nlohmann::json rounds = nlohmann::json::array();
-  for (int i = load * settings.rounds / loads; i < (load + 1) * settings.rounds / loads; ++i) {
-    const Round round = run_round(before, after, i, load, settings.seconds);
-    rounds.push_back({round.before_ms, round.after_ms});
-  }
-  const double difference = tools::difference(before, after);
+  for (int i = begin; i < end; ++i) rounds.push_back(run_round(before, after, i, settings.seconds));
+  const double outputs_differ_by = difference(before, after);
   return {{"rounds", std::move(rounds)},
-          {"difference", std::isfinite(difference) ? nlohmann::json(difference) : nlohmann::json()},
+          {"difference",
+           std::isfinite(outputs_differ_by) ? nlohmann::json(outputs_differ_by) : nlohmann::json()},
           {"before_hits", before.bank_hits()},
           {"after_hits", after.bank_hits()}};
 }
@@ -190,8 +189,9 @@ PairTimes measure(const Pair& pair, const PairSettings& settings) {
   std::vector<Round> rounds;
   const int loads = std::min(settings.loads, settings.rounds);
   for (int load = 0; load < loads; ++load) {
+    const int begin = load * settings.rounds / loads, end = (load + 1) * settings.rounds / loads;
     const nlohmann::json answer =
-        in_own_process([&] { return measure_load(pair, settings, load, loads); });
+        in_own_process([&] { return measure_load(pair, settings, begin, end); });
     for (const nlohmann::json& round : answer.at("rounds"))
       rounds.push_back({load, round.at(0), round.at(1)});
     const nlohmann::json& difference = answer.at("difference");
