@@ -18,4 +18,10 @@ std::function<void(const Run&)> by_type(F f) {
   };
 }
 
+/// That input 0 has one of them.
+template <typename... Types>
+Result<void> takes_types(const Question& question, reference::TypeList<Types...>) {
+  return takes_types(question, 0, {reference::data_type_of<Types>()...});
+}
+
 }  // namespace aoe::native

@@ -1,9 +1,9 @@
 // ArgMax and ArgMin whose sizes are known when the model runs, HardMax of float64 and of such sizes.
 #include <vector>
 
+#include "native/axis_blocks.h"
 #include "native/best.h"
 #include "native/by_type.h"
-#include "reference/axes.h"
 
 namespace aoe::native {
 namespace {
@@ -18,22 +18,20 @@ constexpr std::int64_t kBlock = 1024;
 template <typename T, typename Wins, typename Take>
 void for_each_best(const T* x, const reference::AxisView& view, Threads& threads,
                    const Take& take) {
-  const std::int64_t blocks = (view.inner + kBlock - 1) / kBlock;
-  const double cost = 0.5 * static_cast<double>(view.dim * std::min(view.inner, kBlock));
-  threads.share(view.outer * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<T> best(static_cast<std::size_t>(std::min(view.inner, kBlock)));
+  const AxisBlocks blocks(view, kBlock);
+  threads.share(blocks.count(), 0.5 * blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
+    std::vector<T> best(static_cast<std::size_t>(blocks.columns()));
     std::vector<PlaceBeside<T>> places(best.size());
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t outer = i / blocks, first = i % blocks * kBlock;
-      const T* from = x + outer * view.dim * view.inner + first;
+      const AxisBlock block = blocks.block(i);
+      const T* from = x + block.at;
       if (view.inner == 1) {
-        take(outer, 0, best_of_line<T, Wins>(from, view.dim));
+        take(block.outer, 0, best_of_line<T, Wins>(from, view.dim));
         continue;
       }
-      const std::int64_t count = std::min(kBlock, view.inner - first);
-      best_of_columns<T, Wins>(from, view.dim, view.inner, count, best.data(), places.data());
-      for (std::int64_t k = 0; k < count; ++k)
-        take(outer, first + k, std::int64_t{places[static_cast<std::size_t>(k)]});
+      best_of_columns<T, Wins>(from, view.dim, view.inner, block.count, best.data(), places.data());
+      for (std::int64_t k = 0; k < block.count; ++k)
+        take(block.outer, block.inner + k, std::int64_t{places[static_cast<std::size_t>(k)]});
     }
   });
 }
@@ -54,9 +52,7 @@ template <typename First, typename Last>
 void add_arg(KernelRegistry& registry, const char* type) {
   registry.add({.type = type,
                 .supports = [](const Question& question) -> Result<void> {
-                  return takes_types(question, 0,
-                                     {DataType::kFloat, DataType::kDouble, DataType::kInt8,
-                                      DataType::kUint8, DataType::kInt32, DataType::kInt64});
+                  return takes_types(question, Types{});
                 },
                 .run = by_type<Types>([]<typename T>(const Run& run) {
                   if (run.attrs.get_int("select_last_index", 0) != 0)

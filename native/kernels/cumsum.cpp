@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "native/axis_blocks.h"
 #include "native/by_type.h"
 #include "native/wide.h"
-#include "reference/axes.h"
 
 namespace aoe::native {
 namespace {
@@ -50,23 +50,21 @@ void accumulate(const Run& run) {
   const reference::AxisView view = reference::view_axis(shape, axis);
   const bool is_exclusive = run.attrs.get_int("exclusive", 0) != 0,
              is_reverse = run.attrs.get_int("reverse", 0) != 0;
-  const std::int64_t blocks = (view.inner + kBlock - 1) / kBlock;
+  const AxisBlocks blocks(view, kBlock);
   const T* x = run.inputs[0].as<T>();
   T* y = run.output(0).as<T>();
-  const double cost = static_cast<double>(view.dim * std::min(view.inner, kBlock));
-  run.threads.share(view.outer * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<reference::SumType<T>> totals(
-        static_cast<std::size_t>(std::min(view.inner, kBlock)));
+  run.threads.share(blocks.count(), blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
+    std::vector<reference::SumType<T>> totals(static_cast<std::size_t>(blocks.columns()));
     for (std::int64_t i = begin; i < end; ++i) {
       std::ranges::fill(totals, static_cast<reference::SumType<T>>(Join::kFirst));
-      const std::int64_t first = i % blocks * kBlock, count = std::min(kBlock, view.inner - first);
+      const AxisBlock block = blocks.block(i);
       for (std::int64_t step = 0; step < view.dim; ++step) {
-        const std::int64_t row = i / blocks * view.dim + (is_reverse ? view.dim - 1 - step : step);
-        const std::int64_t at = row * view.inner + first;
+        const std::int64_t row = is_reverse ? view.dim - 1 - step : step;
+        const std::int64_t at = block.at + row * view.inner;
         if (is_exclusive)
-          add_row<Join, true>(x + at, count, totals.data(), y + at);
+          add_row<Join, true>(x + at, block.count, totals.data(), y + at);
         else
-          add_row<Join, false>(x + at, count, totals.data(), y + at);
+          add_row<Join, false>(x + at, block.count, totals.data(), y + at);
       }
     }
   });
@@ -76,9 +74,7 @@ template <typename Join>
 void add(KernelRegistry& registry, const char* type) {
   registry.add({.type = type,
                 .supports = [](const Question& question) -> Result<void> {
-                  return takes_types(
-                      question, 0,
-                      {DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
+                  return takes_types(question, Types{});
                 },
                 .run = by_type<Types>([]<typename T>(const Run& run) { accumulate<Join, T>(run); }),
                 .is_for_open_sizes = always});

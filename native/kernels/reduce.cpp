@@ -197,7 +197,7 @@ void add(KernelRegistry& registry, const char* type,
          const std::function<bool(const Question&)>& is_for_open_sizes = always) {
   registry.add({.type = type,
                 .supports = [](const Question& question) -> Result<void> {
-                  return takes_types(question, 0, {reference::data_type_of<Types>()...});
+                  return takes_types(question, reference::TypeList<Types...>{});
                 },
                 .run = by_type<reference::TypeList<Types...>>(
                     []<typename T>(const Run& run) { reduce<R, T>(run); }),

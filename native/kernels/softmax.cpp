@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
+#include "native/axis_blocks.h"
+#include "native/best.h"
 #include "native/exponential.h"
 #include "native/kernel.h"
-#include "reference/arithmetic.h"
-#include "reference/axes.h"
 
 namespace aoe::native {
 namespace {
@@ -19,21 +19,16 @@ using reference::AxisView;
 /// Columns at a time: their sums stay in the level-1 cache.
 constexpr std::int64_t kBlock = 512;
 
-/// Of each column so far; NaN where there is one.
+/// The largest, or NaN where there is one.
+struct LargerOrNan {
+  bool operator()(float x, float best) const { return x > best || x != x; }
+};
+
+/// Of each column so far.
 AOE_WIDE void take_largest(const float* __restrict x, std::int64_t count,
                            float* __restrict largest) {
   for (std::int64_t i = 0; i < count; ++i)
-    largest[i] = x[i] > largest[i] || x[i] != x[i] ? x[i] : largest[i];
-}
-
-AOE_WIDE float largest_of(const float* x, std::int64_t count) {
-  constexpr std::int64_t kColumns = 64;
-  std::array<float, kColumns> parts;
-  parts.fill(-std::numeric_limits<float>::infinity());
-  std::int64_t i = 0;
-  for (; i + kColumns <= count; i += kColumns) take_largest(x + i, kColumns, parts.data());
-  take_largest(x + i, count - i, parts.data());
-  return std::accumulate(parts.begin(), parts.end(), parts[0], reference::maximum<float>);
+    largest[i] = LargerOrNan()(x[i], largest[i]) ? x[i] : largest[i];
 }
 
 /// Exponentials of a line, and their sum: of many numbers it keeps its digits in float64.
@@ -72,7 +67,7 @@ float end_of(float largest, double sum, bool is_log) {
 }
 
 void write_line(const float* x, std::int64_t count, bool is_log, float* y) {
-  const float largest = largest_of(x, count);
+  const float largest = best_value<float, LargerOrNan>(x, count);
   const float end = end_of(largest, write_exponentials(x, largest, count, y), is_log);
   if (is_log)
     shift(x, count, largest, end, y);
@@ -119,9 +114,8 @@ class Columns {
 };
 
 void softmax(const AxisView& view, const float* x, bool is_log, float* y, Threads& threads) {
-  const std::int64_t blocks = (view.inner + kBlock - 1) / kBlock;
-  const double cost = static_cast<double>(view.dim * std::min(view.inner, kBlock));
-  threads.share(view.outer * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
+  const AxisBlocks blocks(view, kBlock);
+  threads.share(blocks.count(), blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
     if (view.inner == 1) {
       for (std::int64_t i = begin; i < end; ++i)
         write_line(x + i * view.dim, view.dim, is_log, y + i * view.dim);
@@ -129,9 +123,8 @@ void softmax(const AxisView& view, const float* x, bool is_log, float* y, Thread
     }
     Columns columns(view.inner, view.dim, is_log);
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t first = i % blocks * kBlock;
-      const std::int64_t at = i / blocks * view.dim * view.inner + first;
-      columns.write(x + at, std::min(kBlock, view.inner - first), y + at);
+      const AxisBlock block = blocks.block(i);
+      columns.write(x + block.at, block.count, y + block.at);
     }
   });
 }
