@@ -204,7 +204,7 @@ class Runner {
       library_ = runtime::OneDnnKernel::create(kernel.params, soc.threads, bytes, buffers_);
     std::int64_t scratch = 64;
     for (const loopnest::Function& stage : kernel.stages) {
-      functions_.push_back({code_->find(stage.name), stage.parallel_extent});
+      functions_.push_back({code_->find(stage.name), stage.rounds * stage.parallel_extent});
       scratch = std::max(scratch, stage.scratch_bytes);
     }
     keep_.push_back(allocate(static_cast<std::size_t>(scratch)));

@@ -139,11 +139,12 @@ class OmBuilder {
         functions_.back().name = at->second;
       }
       const auto scratch_bytes = static_cast<std::uint64_t>(function.scratch_bytes);
-      step.stages.push_back({at->second, function.parallel_extent});
+      step.stages.push_back({at->second, function.parallel_extent, function.rounds});
       step.scratch_bytes = std::max(step.scratch_bytes, scratch_bytes);
 
       runtime::KernelLimits& limits = limits_[at->second];
-      limits.extent = function.parallel_extent;
+      limits.extent = function.rounds * function.parallel_extent;
+      limits.rounds = function.rounds;
       limits.scratch_bytes = scratch_bytes;
       runtime::BufferLimits use = buffer_limits(om_, step);
       add_tables(function, step, constants, use);

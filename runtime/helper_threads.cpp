@@ -83,7 +83,7 @@ void HelperThreads::run(const ParallelLoop& loop, int threads) {
   const int members = std::min(threads, count() + 1);
   const int parts = static_cast<int>(std::min<std::int64_t>(members, loop.extent));
   if (parts <= 1) {
-    if (parts == 1) loop.function(loop.buffers, 0, loop.extent, loop.scratch);
+    if (parts == 1) loop.function(loop.buffers, loop.first, loop.first + loop.extent, loop.scratch);
     return;
   }
   loop_ = &loop;
@@ -129,8 +129,8 @@ bool HelperThreads::claim(int part, Ticket ticket) {
 
 void HelperThreads::run_part(int part, int parts, int member) const {
   const ParallelLoop& loop = *loop_;
-  const std::int64_t begin = part_begin(loop.extent, part, parts);
-  const std::int64_t end = part_begin(loop.extent, part + 1, parts);
+  const std::int64_t begin = loop.first + part_begin(loop.extent, part, parts);
+  const std::int64_t end = loop.first + part_begin(loop.extent, part + 1, parts);
   loop.function(loop.buffers, begin, end,
                 loop.scratch + loop.scratch_stride * static_cast<std::size_t>(member));
 }

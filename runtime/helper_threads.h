@@ -11,12 +11,12 @@
 
 namespace aoe::runtime {
 
-/// Generated code over parallel iterations [0, extent), in any parts and order.
+/// Generated code over `extent` parallel iterations from `first` on, in any parts and order.
 struct ParallelLoop {
   void (*function)(void* const* buffers, std::int64_t begin, std::int64_t end,
                    void* scratch) = nullptr;
   void* const* buffers = nullptr;
-  std::int64_t extent = 0;
+  std::int64_t first = 0, extent = 0;
   std::byte* scratch = nullptr;    ///< of the owner, then of each helper
   std::size_t scratch_stride = 0;  ///< bytes from one to the next
 };

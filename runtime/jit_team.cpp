@@ -25,12 +25,14 @@ void JitTeam::run_with_helpers(std::span<const JitStage> stages, const TaskRecor
   HelperThreads& helpers = HelperThreads::of_this_thread(threads_ - 1);
   TaskClock clock(recording);
   for (const JitStage& stage : stages) {
-    helpers.run({.function = stage.function,
-                 .buffers = stage.buffers,
-                 .extent = stage.extent,
-                 .scratch = scratch_.at(0),
-                 .scratch_stride = scratch_stride_},
-                threads_);
+    for (std::int64_t round = 0; round < stage.rounds; ++round)
+      helpers.run({.function = stage.function,
+                   .buffers = stage.buffers,
+                   .first = round * stage.extent,
+                   .extent = stage.extent,
+                   .scratch = scratch_.at(0),
+                   .scratch_stride = scratch_stride_},
+                  threads_);
     if (stage.ends_step) clock.task_done(stage.step_name, stage.step);
   }
 }
@@ -47,18 +49,22 @@ void JitTeam::run_as_member(std::span<const JitStage> stages, int member, int te
                             const TaskRecording& recording) {
   TaskClock clock(member == 0 ? recording : TaskRecording{});
   for (const JitStage& stage : stages) {
-    run_stage(stage, member, team_size);
+    for (std::int64_t round = 0; round < stage.rounds; ++round) {
+      if (round > 0) barrier_.arrive_and_wait(team_size);
+      run_round(stage, round, member, team_size);
+    }
     // The end of the region is the last barrier, unless the last step's end has to be recorded.
     if (&stage != &stages.back() || recording.is_on) barrier_.arrive_and_wait(team_size);
     if (stage.ends_step) clock.task_done(stage.step_name, stage.step);
   }
 }
 
-void JitTeam::run_stage(const JitStage& stage, int member, int team_size) {
+void JitTeam::run_round(const JitStage& stage, std::int64_t round, int member, int team_size) {
+  const std::int64_t first = round * stage.extent;
   const std::int64_t begin = part_begin(stage.extent, member, team_size);
   const std::int64_t end = part_begin(stage.extent, member + 1, team_size);
   if (begin < end)
-    stage.function(stage.buffers, begin, end,
+    stage.function(stage.buffers, first + begin, first + end,
                    scratch_.at(scratch_stride_ * static_cast<std::size_t>(member)));
 }
 

@@ -15,7 +15,8 @@ namespace aoe::runtime {
 struct JitStage {
   StageFunction function = nullptr;
   void* const* buffers = nullptr;
-  std::int64_t extent = 0;      ///< parallel iterations
+  std::int64_t extent = 0;      ///< parallel iterations of a round
+  std::int64_t rounds = 1;      ///< each begins when the one before has ended
   int step = 0;                 ///< index in the om
   std::uint32_t step_name = 0;  ///< interned
   bool ends_step = false;
@@ -34,7 +35,7 @@ class JitTeam {
   void run_in_region(std::span<const JitStage> stages, const TaskRecording& recording);
   void run_as_member(std::span<const JitStage> stages, int member, int team_size,
                      const TaskRecording& recording);
-  void run_stage(const JitStage& stage, int member, int team_size);
+  void run_round(const JitStage& stage, std::int64_t round, int member, int team_size);
 
   int threads_;
   ThreadTeam team_;

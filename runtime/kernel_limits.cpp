@@ -39,6 +39,9 @@ LimitsBySymbol limits_from_cbor(std::string_view bytes) {
     for (const auto& [symbol, j] : all.items()) {
       KernelLimits& kernel = limits[symbol];
       j.at("extent").get_to(kernel.extent);
+      kernel.rounds = j.value("rounds", std::int64_t{1});
+      if (kernel.rounds < 1)
+        throw Error(ExitCode::kOm, "the limits of '" + symbol + "' have no rounds");
       j.at("scratch").get_to(kernel.scratch_bytes);
       for (const json& use : j.at("uses")) kernel.uses.push_back(use_from_json(use));
     }
@@ -108,6 +111,7 @@ std::string code_with_limits(std::string elf, const LimitsBySymbol& limits) {
     for (const BufferLimits& use : kernel.uses) uses.push_back(to_json(use));
     all[symbol] = {
         {"extent", kernel.extent}, {"scratch", kernel.scratch_bytes}, {"uses", std::move(uses)}};
+    if (kernel.rounds != 1) all[symbol]["rounds"] = kernel.rounds;
   }
   const std::string bytes = cbor_bytes(all);
   const std::uint64_t size = bytes.size();
@@ -134,9 +138,12 @@ std::string beyond_limits(const Om& om, const OmStep& step, const LimitsBySymbol
     if (found == limits.end()) return "runs '" + stage.symbol + "', which its code does not have";
     const KernelLimits& kernel = found->second;
     const std::string name = "runs '" + stage.symbol + "'";
-    if (stage.extent != kernel.extent)
+    if (stage.rounds != kernel.rounds)
+      return name + " in " + std::to_string(stage.rounds) + " rounds, it has " +
+             std::to_string(kernel.rounds);
+    if (const std::int64_t extent = kernel.extent / kernel.rounds; stage.extent != extent)
       return name + " for " + std::to_string(stage.extent) + " iterations, it has " +
-             std::to_string(kernel.extent);
+             std::to_string(extent);
     if (step.scratch_bytes < kernel.scratch_bytes)
       return name + " with " + std::to_string(step.scratch_bytes) + " bytes of scratch, it needs " +
              std::to_string(kernel.scratch_bytes);

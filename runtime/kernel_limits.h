@@ -24,9 +24,11 @@ struct BufferLimits {
 };
 
 struct KernelLimits {
-  std::int64_t extent = 0;  ///< parallel iterations
+  std::int64_t extent =
+      0;  ///< parallel iterations of all rounds, so that a runtime without rounds refuses them
   std::uint64_t scratch_bytes = 0;
   std::vector<BufferLimits> uses;  ///< equal code may serve several steps
+  std::int64_t rounds = 1;         ///< at least 1
 };
 
 using LimitsBySymbol = std::map<std::string, KernelLimits, std::less<>>;

@@ -54,6 +54,7 @@ struct OmTensor {
 struct OmStage {
   std::string symbol;       ///< in the code section; ABI in compiler/loopnest/loopnest.h
   std::int64_t extent = 1;  ///< parallel iterations
+  std::int64_t rounds = 1;  ///< of so many iterations, each when the one before has ended
 };
 
 /// One op of the model as it runs. Beside what all steps have stands what only its backend reads.

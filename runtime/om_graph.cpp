@@ -61,8 +61,10 @@ OmTensor tensor_from_json(const json& j) {
 
 json to_json(const OmStep& step) {
   json stages = json::array();
-  for (const OmStage& stage : step.stages)
+  for (const OmStage& stage : step.stages) {
     stages.push_back({{"symbol", stage.symbol}, {"extent", stage.extent}});
+    if (stage.rounds != 1) stages.back()["rounds"] = stage.rounds;
+  }
   return {{"name", step.name},
           {"op_types", step.op_types},
           {"origins", step.origins},
@@ -87,8 +89,9 @@ OmStep step_from_json(const json& j) {
   step.backend = backend_from_name(j.at("kind").get<std::string>());
   step.call = reference::op_call_from_json(j.at("call"));
   for (const json& stage : j.at("stages"))
-    step.stages.push_back(
-        {stage.at("symbol").get<std::string>(), stage.at("extent").get<std::int64_t>()});
+    step.stages.push_back({stage.at("symbol").get<std::string>(),
+                           stage.at("extent").get<std::int64_t>(),
+                           stage.value("rounds", std::int64_t{1})});
   step.params = j.at("params");
   j.at("inputs").get_to(step.inputs);
   j.at("outputs").get_to(step.outputs);

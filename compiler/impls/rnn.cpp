@@ -1,7 +1,8 @@
 // rnn: generated LSTM, GRU and RNN. All inputs are multiplied with W at once; then directions and parts of the batch walk
-// through time side by side, each with its states in L1 and its weights in L2.
+// through time side by side, each with its states in L1 and its weights in L2; or all threads share the units of each step.
 // The nest: compiler/rnn/rnn_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
+#include <bit>
 
 #include "compiler/gemm/gemm_plan.h"
 #include "compiler/integer_math.h"
@@ -50,21 +51,15 @@ class RnnPlan final : public Plan {
         {"row_block", static_cast<double>(t.row_block)},
         {"body_fmas", static_cast<double>(cut.body_fmas())},
         {"prefetch", static_cast<double>(t.prefetch)},
-        {"zigzag", static_cast<double>(t.zigzag)}};
+        {"zigzag", static_cast<double>(t.zigzag)},
+        {"unit_parts", static_cast<double>(t.unit_parts)}};
     for (const auto& [name, value] : product_.features(part_of_product(schedule)))
       features.emplace_back(of_product(name), value);
     return features;
   }
 
-  /// The product, then every step waits for the one before and reads the whole recurrence again.
   double estimate_ns(const Schedule& schedule) const override {
-    const RnnCut cut = cut_by(schedule);
-    const double vector_flops =
-        4.0 * soc().vector_lanes() * soc().threads;  // of a cycle, two ports
-    const double step_ns = std::max(compute_ns(soc(), cut.step_cycles() * vector_flops, 1.0),
-                                    memory_ns(soc(), panel_bytes(cut) * soc().threads));
-    return product_.estimate_ns(part_of_product(schedule)) + launch_ns(soc()) +
-           static_cast<double>(shape_.steps) * rounds(cut) * step_ns;
+    return product_.estimate_ns(part_of_product(schedule)) + recurrence_ns(cut_by(schedule));
   }
 
   Kernel build(const Schedule& schedule) const override {
@@ -73,6 +68,22 @@ class RnnPlan final : public Plan {
 
  private:
   using T = RnnTiling;
+
+  /// Every step waits for the one before and reads the whole recurrence again.
+  double recurrence_ns(const RnnCut& cut) const {
+    const double meeting_ns =
+        500 + 170 * (soc().threads - 1);  // of threads that are awake: 0.7 us of 2, 3.1 of 16
+    const double vector_flops =
+        4.0 * soc().vector_lanes() * soc().threads;  // of a cycle, two ports
+    const double bytes = panel_bytes(cut) / static_cast<double>(cut.tiling().unit_parts);
+    const double step_ns = std::max(compute_ns(soc(), cut.step_cycles() * vector_flops, 1.0),
+                                    memory_ns(soc(), bytes * soc().threads));
+    const double meetings_ns =
+        cut.shares_units() ? 2 * launch_ns(soc()) + static_cast<double>(cut.meetings()) * meeting_ns
+                           : 0;
+    return launch_ns(soc()) + static_cast<double>(shape_.steps) * rounds(cut) * step_ns +
+           meetings_ns;
+  }
 
   static TilingAxes<T> recurrence_axes(const RnnShape& s, const Soc& soc) {
     std::vector<std::int64_t> panels;
@@ -85,7 +96,19 @@ class RnnPlan final : public Plan {
             {"batch_tiles", &T::batch_tiles, powers_of_two(std::min<std::int64_t>(64, s.batch))},
             {"k_unroll", &T::k_unroll, powers_of_two(std::min<std::int64_t>(16, s.hidden))},
             {"prefetch", &T::prefetch, {0, 4, 8, 16, 32}},
-            {"zigzag", &T::zigzag, {0, 1}}};
+            {"zigzag", &T::zigzag, {0, 1}},
+            {"unit_parts", &T::unit_parts, unit_parts(s, soc)}};
+  }
+
+  /// Powers of two, and what cuts the threads into equal teams.
+  static std::vector<std::int64_t> unit_parts(const RnnShape& s, const Soc& soc) {
+    std::vector<std::int64_t> parts;
+    const std::int64_t most =
+        std::min<std::int64_t>(soc.threads, ceil_div(s.hidden, soc.vector_lanes()));
+    for (std::int64_t count = 1; count <= most; ++count)
+      if (std::has_single_bit(static_cast<std::uint64_t>(count)) || soc.threads % count == 0)
+        parts.push_back(count);
+    return parts;
   }
 
   static std::vector<ScheduleAxis> axes_of(const Task& task, const Soc& soc) {
@@ -116,7 +139,10 @@ class RnnPlan final : public Plan {
     constexpr std::int64_t kMaxBodyFmas = 4096;  // beyond, code leaves the instruction cache
     const RnnCut each = cut(tiling);
     return each.registers() <= soc().vector_registers() &&
-           tiling.batch_tiles <= each.row_blocks() && each.body_fmas() <= kMaxBodyFmas;
+           tiling.batch_tiles <= each.row_blocks() && each.body_fmas() <= kMaxBodyFmas &&
+           std::ranges::all_of(each.phases(), [&](const RnnPhase& phase) {
+             return tiling.unit_parts <= each.panels(phase);
+           });
   }
 
   /// Rounds of parallel iterations that one thread after another works off.
@@ -135,14 +161,22 @@ class RnnPlan final : public Plan {
     return schedule;
   }
 
-  /// As many parts of the batch as there are threads without work; then the register block with the fewest cycles.
+  /// The register block with the fewest cycles, in as many parts of the batch as there are threads without work.
+  T fewest_cycles(const T& start) const {
+    return cheapest(recurrence_.all(start, {&T::panel_vectors, &T::row_block, &T::batch_tiles}),
+                    [&](const T& t) {
+                      const RnnCut each = cut(t);
+                      return fits(t) ? each.step_cycles() * rounds(each) : kNoChoice;
+                    });
+  }
+
+  /// Whether threads share units, then the register block.
   T best() const {
     constexpr std::int64_t kGoodStepFmas = 64;  // enough to hide the loop around it
-    T best = cheapest(recurrence_.all({}, {&T::panel_vectors, &T::row_block, &T::batch_tiles}),
-                      [&](const T& t) {
-                        const RnnCut each = cut(t);
-                        return fits(t) ? each.step_cycles() * rounds(each) : kNoChoice;
-                      });
+    std::vector<T> candidates;
+    for (const T& start : recurrence_.all({}, {&T::unit_parts}))
+      candidates.push_back(fewest_cycles(start));
+    T best = cheapest(candidates, [&](const T& t) { return recurrence_ns(cut(t)); });
     best = recurrence_.with_last(best, &T::k_unroll, [&](const T& t) {
       return t.panel_vectors * t.row_block * t.k_unroll <= kGoodStepFmas && fits(t);
     });
@@ -158,7 +192,7 @@ class RnnPlan final : public Plan {
 class Rnn final : public ImplBy<RnnPlan> {
  public:
   std::string_view name() const override { return "rnn"; }
-  int version() const override { return version_with(3, {{"gemm_packed", 2}}); }
+  int version() const override { return version_with(4, {{"gemm_packed", 2}}); }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<RnnShape> shape = rnn_shape(task);

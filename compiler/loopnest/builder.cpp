@@ -64,6 +64,14 @@ void Builder::parallel(std::int64_t extent, const std::function<void(Int)>& body
   function_.body = std::make_shared<const StmtNode>(block(collect([&] { body(index); })));
 }
 
+void Builder::parallel_rounds(std::int64_t rounds, std::int64_t extent,
+                              const std::function<void(Int, Int)>& body) {
+  AOE_CHECK(rounds > 0 && extent > 0, function_.name + ": rounds without iterations");
+  parallel(rounds * extent, [&](Int iteration) { body(iteration / extent, iteration % extent); });
+  function_.rounds = rounds;
+  function_.parallel_extent = extent;
+}
+
 void Builder::loop(std::string name, Int begin, Int end, std::int64_t step,
                    const std::function<void(Int)>& body) {
   AOE_CHECK(step > 0, name + ": a loop step of " + std::to_string(step));

@@ -25,11 +25,11 @@
 // and the trigonometric and hyperbolic functions are within 4 ulp or 1e-7 absolute, whichever is larger; of float64 there
 // are exp, log and the hyperbolic ones, within 4 ulp.
 // Integers of lanes wrap around. Statements run in program order inside
-// one parallel iteration; different iterations may run on different threads in any order and must
-// not write the same element.
+// one parallel iteration; different iterations of a round may run on different threads in any order and must
+// not write what another one reads or writes. A Function is one round, unless it says parallel_rounds().
 //
 // ABI of the machine code: void f(void* const* buffers, int64_t begin, int64_t end, void* scratch),
-// noexcept: runs parallel iterations [begin, end); `buffers` in the order of Builder::buffer()
+// noexcept: runs parallel iterations [begin, end), counted through all rounds; `buffers` in the order of Builder::buffer()
 // calls, `scratch` at least Function::scratch_bytes, 64-byte aligned, private to the calling
 // thread, undefined contents.
 #pragma once
@@ -260,7 +260,8 @@ struct Function {
   std::vector<std::string> variables;  ///< by variable id, for texts
   std::vector<LocalDecl> locals;       ///< by local id
   int parallel_variable = -1;
-  std::int64_t parallel_extent = 1;
+  std::int64_t parallel_extent = 1;  ///< iterations of one round
+  std::int64_t rounds = 1;           ///< each begins when the one before has ended
   std::int64_t scratch_bytes = 0;
   Stmt body;
 };
@@ -289,6 +290,9 @@ class Builder {
 
   /// The outermost loop, exactly once: iterations [0, extent) may run on different threads.
   void parallel(std::int64_t extent, const std::function<void(Int)>& body);
+  /// The same `rounds` times over: body(round, iteration). What one round has written the next may read.
+  void parallel_rounds(std::int64_t rounds, std::int64_t extent,
+                       const std::function<void(Int, Int)>& body);
   /// Runs zero times when begin >= end. A loop whose trip count is a constant 1 is emitted without
   /// a loop.
   void loop(std::string name, Int begin, Int end, std::int64_t step,

@@ -68,7 +68,9 @@ class Printer {
     }
     if (function_.scratch_bytes > 0) out_ << "scratch " << function_.scratch_bytes << " bytes\n";
     out_ << "parallel " << variable(function_.parallel_variable) << " in [0, "
-         << function_.parallel_extent << ")\n";
+         << function_.parallel_extent << ")";
+    if (function_.rounds > 1) out_ << ", " << function_.rounds << " rounds";
+    out_ << "\n";
     body(function_.body->body, 1);
     return out_.str();
   }

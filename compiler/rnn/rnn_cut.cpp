@@ -54,6 +54,13 @@ std::int64_t RnnCut::batch_tiles() const {
   return ceil_div(row_blocks(), blocks_per_tile());
 }
 
+std::int64_t RnnCut::panels(const RnnPhase& phase) const {
+  return ceil_div(shape_.hidden, phase.unit_vectors * lanes_);
+}
+std::int64_t RnnCut::panels_per_part(const RnnPhase& phase) const {
+  return ceil_div(panels(phase), tiling_.unit_parts);
+}
+
 std::int64_t RnnCut::registers() const {
   // Sums, the smaller side of the block, and one element of the other side.
   std::int64_t most = 0;
@@ -80,6 +87,8 @@ double RnnCut::step_cycles() const {
   constexpr double kCyclesPerGate = 15, kPhaseLatency = 250;
   double cycles = 0;
   for (const RnnPhase& phase : phases_) {
+    const double of_units =
+        static_cast<double>(panels_per_part(phase)) / static_cast<double>(panels(phase));
     for (const BlockRun& units : block_runs(shape_.hidden, phase.unit_vectors * lanes_)) {
       const auto vectors = static_cast<double>(phase.gate_count() * ceil_div(units.size, lanes_));
       for (const BlockRun& run : even_runs(shape_.batch, tiling_.row_block)) {
@@ -88,7 +97,7 @@ double RnnCut::step_cycles() const {
                                     ? std::max(kFmaLatency, vectors * kCyclesPerStreamedVector)
                                     : block_cycles(lanes_ * std::int64_t{sizeof(float)},
                                                    rows * vectors, rows, vectors, 1);
-        cycles += static_cast<double>(units.count * run.count) *
+        cycles += of_units * static_cast<double>(units.count * run.count) *
                   (static_cast<double>(shape_.hidden) * per_unit + kCyclesPerGate * rows * vectors);
       }
     }

@@ -20,6 +20,9 @@ struct RnnTiling {
       0;  ///< hidden units that R is fetched ahead, 0 = leave it to the hardware
   /// 1: every other step reads the panels of R backwards, and finds in the caches what the step before read last.
   std::int64_t zigzag = 0;
+  /// Parts of the hidden units that run side by side and meet behind each phase of a step; 1: whoever has a part of the
+  /// batch walks through time alone.
+  std::int64_t unit_parts = 1;
 };
 
 /// Gates whose sums are complete before those of the next phase begin: all of them, but for a GRU whose reset gate acts on
@@ -50,7 +53,16 @@ class RnnCut {
   std::int64_t block_rows() const;
   std::int64_t tile_rows() const { return blocks_per_tile() * block_rows(); }
   std::int64_t batch_tiles() const;
-  std::int64_t parallel_extent() const { return shape_.directions * batch_tiles(); }
+  bool shares_units() const { return tiling_.unit_parts > 1; }
+  /// Of a phase, those of one part.
+  std::int64_t panels(const RnnPhase& phase) const;
+  std::int64_t panels_per_part(const RnnPhase& phase) const;
+  /// Iterations at a time: of all steps, or where units are shared of one phase of one step.
+  std::int64_t parallel_extent() const {
+    return shape_.directions * batch_tiles() * tiling_.unit_parts;
+  }
+  /// How often the parts of units meet.
+  std::int64_t meetings() const { return shape_.steps * std::ssize(phases_); }
   std::int64_t registers() const;
   std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out
   /// Of one parallel iteration in one step; see block_cycles.h.

@@ -1,6 +1,9 @@
-// Writes the two stages of a recurrent operator.
+// Writes the stages of a recurrent operator.
 #include "compiler/rnn/rnn_nest.h"
 
+#include <utility>
+
+#include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/register_block.h"
 #include "compiler/rnn/rnn_cell.h"
@@ -9,7 +12,11 @@
 namespace aoe::compiler {
 namespace {
 
-/// The second stage.
+std::int64_t product_elements(const RnnShape& s) {
+  return s.steps * s.batch * s.directions * s.gate_count() * s.hidden;
+}
+
+/// The stages behind the product; an object writes one of them.
 class RecurrenceNest {
  public:
   /// The constants' indices count from `first_constant` on.
@@ -23,38 +30,80 @@ class RecurrenceNest {
         first_constant_(first_constant),
         buffers_(declare_buffers(builder_, task, first_constant + constants.all.size(),
                                  /*workspace*/ true)),
-        state_elements_(cut.tile_rows() * cut.padded_hidden()),
-        hidden_(builder_.scratch("hidden", 2 * state_elements_)) {
-    if (s_.has_cell_state()) cell_ = builder_.scratch("cell", state_elements_);
+        state_elements_((cut.shares_units() ? s_.directions * s_.batch : cut.tile_rows()) *
+                        cut.padded_hidden()),
+        workspace_elements_(round_up(product_elements(s_), 64 / std::int64_t{sizeof(float)})),
+        hidden_(state("hidden", 2)) {
+    if (s_.has_cell_state()) cell_ = state("cell");
     if (cut.phases().size() > 1) {
-      update_ = builder_.scratch("update", state_elements_);
-      reset_hidden_ = builder_.scratch("reset_hidden", state_elements_);
+      update_ = state("update");
+      reset_hidden_ = state("reset_hidden");
     }
   }
 
-  loopnest::Function build() {
+  std::int64_t workspace_elements() const { return workspace_elements_; }
+
+  /// All steps, of one part of the batch on one thread.
+  loopnest::Function build_walk() {
     builder_.parallel(cut_.parallel_extent(), [&](Int iteration) {
       const Int direction = s_.directions == 1 ? Int(0) : iteration / cut_.batch_tiles();
       const Int tile = iteration % cut_.batch_tiles();
       each_row(tile, [&](Int row, Int slot) { write_initial_state(direction, row, slot); });
-      builder_.loop("step", 0, s_.steps, 1, [&](Int step) {
-        write_step({direction, tile, step, time_of(direction, step), step % 2 * state_elements_,
-                    (1 - step % 2) * state_elements_});
+      builder_.loop("step", 0, s_.steps, 1, [&](Int number) {
+        const Step step = step_of(direction, tile, 0, number);
+        for (std::size_t p = 0; p < cut_.phases().size(); ++p) write_phase(step, p);
       });
       each_row(tile, [&](Int row, Int slot) { write_last_state(direction, row, slot); });
     });
     return builder_.finish();
   }
 
+  /// The same with shared units, whose states are in the workspace: before the first step,
+  loopnest::Function build_initial_states() {
+    builder_.parallel(s_.directions * s_.batch, [&](Int slot) {
+      write_initial_state(slot / s_.batch, slot % s_.batch, slot);
+    });
+    return builder_.finish();
+  }
+  /// phase by phase of all steps,
+  loopnest::Function build_phases() {
+    const auto phases = static_cast<std::int64_t>(cut_.phases().size());
+    builder_.parallel_rounds(
+        cut_.meetings(), cut_.parallel_extent(), [&](Int round, Int iteration) {
+          const Int tile_of_all = iteration / t_.unit_parts;
+          const Step step =
+              step_of(tile_of_all / cut_.batch_tiles(), tile_of_all % cut_.batch_tiles(),
+                      iteration % t_.unit_parts, round / phases);
+          if (phases == 1) return write_phase(step, 0);
+          builder_.if_(
+              round % phases == Int(0), [&] { write_phase(step, 0); },
+              [&] { write_phase(step, 1); });
+        });
+    return builder_.finish();
+  }
+  /// and behind the last.
+  loopnest::Function build_last_states() {
+    builder_.parallel(s_.directions * s_.batch,
+                      [&](Int slot) { write_last_state(slot / s_.batch, slot % s_.batch, slot); });
+    return builder_.finish();
+  }
+
  private:
+  /// Of one tile, in scratch; or of all, in the workspace behind the product.
+  struct State {
+    Buffer buffer;
+    std::int64_t offset = 0;
+  };
   struct Step {
-    Int direction, tile, number;
+    Int direction, tile;
+    Int part;  ///< of the units
+    Int number;
     Int time;         ///< of the input and output
     Int read, write;  ///< the halves of `hidden`
   };
   /// The rows and hidden units whose gates are in registers at once.
   struct Block {
-    Int row, slot;  ///< in the batch, and in the tile
+    Int row, slot;  ///< in the batch, and among those whose states lie together
     std::int64_t rows;
     Int unit;
     std::int64_t vectors;      ///< of units
@@ -70,6 +119,25 @@ class RecurrenceNest {
   };
 
   // ---- where things are ----
+
+  State state(const std::string& name, std::int64_t copies = 1) {
+    const std::int64_t elements = copies * state_elements_;
+    if (!cut_.shares_units()) return {builder_.scratch(name, elements)};
+    return {*buffers_.workspace,
+            std::exchange(workspace_elements_, workspace_elements_ + elements)};
+  }
+  Step step_of(const Int& direction, const Int& tile, const Int& part, const Int& number) const {
+    return {direction,
+            tile,
+            part,
+            number,
+            time_of(direction, number),
+            number % 2 * state_elements_,
+            (1 - number % 2) * state_elements_};
+  }
+  Int slot_of(const Step& step, const Int& row, const Int& in_tile) const {
+    return cut_.shares_units() ? step.direction * s_.batch + row : in_tile;
+  }
 
   Int time_of(const Int& direction, const Int& step) const {
     const Int last = s_.steps - 1;
@@ -116,53 +184,60 @@ class RecurrenceNest {
         builder_, "unit", s_.hidden, cut_.lanes(), [&](Int unit, std::optional<Int> active) {
           const Int from = state_row(direction, row) * s_.hidden + unit;
           const Int to = slot * cut_.padded_hidden() + unit;
-          builder_.store(hidden_, to,
+          builder_.store(hidden_.buffer, hidden_.offset + to,
                          load_initial(kRnnInitialHidden, constants_.initial_hidden, from, active));
           if (!cell_) return;
-          builder_.store(*cell_, to,
+          builder_.store(cell_->buffer, cell_->offset + to,
                          load_initial(kRnnInitialCell, constants_.initial_cell, from, active));
         });
   }
 
   void write_last_state(const Int& direction, const Int& row, const Int& slot) {
     const std::int64_t last_half = s_.steps % 2 * state_elements_;
-    vector_loop(builder_, "unit", s_.hidden, cut_.lanes(),
-                [&](Int unit, std::optional<Int> active) {
-                  const Int to = state_row(direction, row) * s_.hidden + unit;
-                  const Int from = slot * cut_.padded_hidden() + unit;
-                  if (is_wanted(task_, kRnnLastHidden))
-                    builder_.store(buffers_.outputs[kRnnLastHidden], to,
-                                   builder_.load(hidden_, last_half + from, cut_.lanes()), active);
-                  if (cell_ && is_wanted(task_, kRnnLastCell))
-                    builder_.store(buffers_.outputs[kRnnLastCell], to,
-                                   builder_.load(*cell_, from, cut_.lanes()), active);
-                });
+    vector_loop(
+        builder_, "unit", s_.hidden, cut_.lanes(), [&](Int unit, std::optional<Int> active) {
+          const Int to = state_row(direction, row) * s_.hidden + unit;
+          const Int from = slot * cut_.padded_hidden() + unit;
+          if (is_wanted(task_, kRnnLastHidden))
+            builder_.store(
+                buffers_.outputs[kRnnLastHidden], to,
+                builder_.load(hidden_.buffer, hidden_.offset + last_half + from, cut_.lanes()),
+                active);
+          if (cell_ && is_wanted(task_, kRnnLastCell))
+            builder_.store(buffers_.outputs[kRnnLastCell], to,
+                           builder_.load(cell_->buffer, cell_->offset + from, cut_.lanes()),
+                           active);
+        });
   }
 
   // ---- one step ----
 
   /// Panels outside, row blocks inside: a panel comes from L2 once for all rows of the tile.
-  void write_step(const Step& step) {
-    for (std::size_t p = 0; p < cut_.phases().size(); ++p) {
-      const RnnPhase& phase = cut_.phases()[p];
-      for (const BlockRun& run : block_runs(s_.hidden, phase.unit_vectors * cut_.lanes())) {
-        const std::int64_t vectors = (run.size + cut_.lanes() - 1) / cut_.lanes();
-        builder_.loop("panel", 0, run.count, 1, [&](Int index) {
-          if (t_.zigzag != 0) index = index + step.number % 2 * (run.count - 1 - 2 * index);
-          const Int unit = run.first + index * run.size;
-          each_block(builder_, row_runs(), step.tile, cut_.blocks_per_tile(), "block",
-                     [&](Int row, std::int64_t rows, Int number) {
-                       write_block(step, p,
-                                   {row,
-                                    number * cut_.block_rows(),
-                                    rows,
-                                    unit,
-                                    vectors,
-                                    run.size - (vectors - 1) * cut_.lanes(),
-                                    {}});
-                     });
-        });
-      }
+  void write_phase(const Step& step, std::size_t p) {
+    const RnnPhase& phase = cut_.phases()[p];
+    const Int part_begin = step.part * cut_.panels_per_part(phase);
+    const Int part_end = part_begin + cut_.panels_per_part(phase);
+    std::int64_t before = 0;  // panels of the runs before
+    for (const BlockRun& run : block_runs(s_.hidden, phase.unit_vectors * cut_.lanes())) {
+      const std::int64_t vectors = ceil_div(run.size, cut_.lanes());
+      const Int begin = max(part_begin, Int(before)) - before;
+      const Int end = min(part_end, Int(before + run.count)) - before;
+      builder_.loop("panel", begin, end, 1, [&](Int index) {
+        if (t_.zigzag != 0) index = index + step.number % 2 * (begin + end - 1 - 2 * index);
+        const Int unit = run.first + index * run.size;
+        each_block(builder_, row_runs(), step.tile, cut_.blocks_per_tile(), "block",
+                   [&](Int row, std::int64_t rows, Int number) {
+                     write_block(step, p,
+                                 {row,
+                                  slot_of(step, row, number * cut_.block_rows()),
+                                  rows,
+                                  unit,
+                                  vectors,
+                                  run.size - (vectors - 1) * cut_.lanes(),
+                                  {}});
+                   });
+      });
+      before += run.count;
     }
   }
 
@@ -205,18 +280,19 @@ class RecurrenceNest {
   /// Adds R * h to the sums; of a GRU's second phase R * (reset * h).
   void write_products(const Step& step, std::size_t phase_number, Block& block) {
     const RnnPhase& phase = cut_.phases()[phase_number];
-    const Buffer state = phase_number == 0 ? hidden_ : *reset_hidden_;
-    const Int x = block.slot * cut_.padded_hidden() + (phase_number == 0 ? step.read : Int(0));
+    const State state = phase_number == 0 ? hidden_ : *reset_hidden_;
+    const Int x =
+        state.offset + block.slot * cut_.padded_hidden() + (phase_number == 0 ? step.read : Int(0));
     const Int panel = step.direction * cut_.panel_elements() +
                       block.unit * (phase.gate_count() * s_.hidden) + phase.offset;
     const std::int64_t width = phase.gate_count() * block.vectors * cut_.lanes();
     const std::int64_t unrolled = s_.hidden / t_.k_unroll * t_.k_unroll;
     builder_.loop("k", 0, unrolled, t_.k_unroll, [&](Int k) {
       for (std::int64_t u = 0; u < t_.k_unroll; ++u)
-        write_product(block, state, x + k + u, panel + k * width + u * width, width);
+        write_product(block, state.buffer, x + k + u, panel + k * width + u * width, width);
     });
     for (std::int64_t k = unrolled; k < s_.hidden; ++k)
-      write_product(block, state, x + k, panel + k * width, width);
+      write_product(block, state.buffer, x + k, panel + k * width, width);
   }
 
   /// One hidden unit of the step before: an element per row, a vector of R per gate and vector of units. The smaller side
@@ -277,20 +353,21 @@ class RecurrenceNest {
       peepholes.push_back(keep(builder_.load(
           constant(*constants_.peepholes),
           (step.direction * 3 + gate) * cut_.padded_hidden() + at.unit, cut_.lanes())));
-    const Vec cell = keep(builder_.load(*cell_, at.state, cut_.lanes()));
+    const Vec cell = keep(builder_.load(cell_->buffer, cell_->offset + at.state, cut_.lanes()));
     const LstmState next = emit_lstm_cell(builder_, sums, cell, peepholes);
-    builder_.store(*cell_, at.state, within_length(step, at, next.cell, cell));
+    builder_.store(cell_->buffer, cell_->offset + at.state,
+                   within_length(step, at, next.cell, cell));
     store_hidden(step, at, next.hidden);
   }
 
   void write_gru_gates(const Step& step, const std::vector<Vec>& sums, const Place& at) {
-    builder_.store(*update_, at.state, emit_sigmoid(builder_, sums[0]));
-    builder_.store(*reset_hidden_, at.state,
+    builder_.store(update_->buffer, update_->offset + at.state, emit_sigmoid(builder_, sums[0]));
+    builder_.store(reset_hidden_->buffer, reset_hidden_->offset + at.state,
                    emit_sigmoid(builder_, sums[1]) * load_hidden(step, at));
   }
 
   void write_gru_state(const Step& step, const Vec& sum, const Place& at) {
-    const Vec update = builder_.load(*update_, at.state, cut_.lanes());
+    const Vec update = builder_.load(update_->buffer, update_->offset + at.state, cut_.lanes());
     const Vec candidate = emit_activation(builder_, "tanh", sum);
     store_hidden(step, at, emit_gru_blend(builder_, update, candidate, load_hidden(step, at)));
   }
@@ -303,12 +380,12 @@ class RecurrenceNest {
   }
 
   Vec load_hidden(const Step& step, const Place& at) const {
-    return builder_.load(hidden_, step.read + at.state, cut_.lanes());
+    return builder_.load(hidden_.buffer, hidden_.offset + step.read + at.state, cut_.lanes());
   }
 
   void store_hidden(const Step& step, const Place& at, const Vec& value) {
     const Vec next = s_.has_lengths ? within_length(step, at, value, load_hidden(step, at)) : value;
-    builder_.store(hidden_, step.write + at.state, next);
+    builder_.store(hidden_.buffer, hidden_.offset + step.write + at.state, next);
     if (is_wanted(task_, kRnnY))
       builder_.store(buffers_.outputs[kRnnY], output_row(step, at.row) * s_.hidden + at.unit,
                      within_length(step, at, value, splat(0.0f, cut_.lanes())), at.active);
@@ -331,9 +408,10 @@ class RecurrenceNest {
   std::size_t first_constant_;
   Builder builder_{"rnn"};
   KernelBuffers buffers_;
-  std::int64_t state_elements_;  ///< of one tile: [row][padded unit]
-  Buffer hidden_;                ///< two states: one is read while the next is written
-  std::optional<Buffer> cell_, update_, reset_hidden_;
+  std::int64_t state_elements_;  ///< of all rows whose states lie together: [row][padded unit]
+  std::int64_t workspace_elements_;
+  State hidden_;  ///< two states: one is read while the next is written
+  std::optional<State> cell_, update_, reset_hidden_;
 };
 
 }  // namespace
@@ -347,11 +425,16 @@ Kernel build_rnn(const Task& task, const RnnCut& cut, const GemmCut& product) {
             declare_buffers(builder, task, own_constants + constants.all.size(), true);
         return KernelBuffers{{all.inputs[kRnnX], {}, {}}, {*all.workspace}, all.constants, {}};
       });
-  kernel.stages.push_back(RecurrenceNest(task, cut, constants, kernel.constants.size()).build());
+  const auto nest = [&] { return RecurrenceNest(task, cut, constants, kernel.constants.size()); };
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(nest().workspace_elements());
+  if (cut.shares_units()) {
+    kernel.stages.push_back(nest().build_initial_states());
+    kernel.stages.push_back(nest().build_phases());
+    kernel.stages.push_back(nest().build_last_states());
+  } else {
+    kernel.stages.push_back(nest().build_walk());
+  }
   std::move(constants.all.begin(), constants.all.end(), std::back_inserter(kernel.constants));
-  kernel.workspace_bytes =
-      sizeof(float) *
-      static_cast<std::size_t>(s.steps * s.batch * s.directions * s.gate_count() * s.hidden);
   return kernel;
 }
 

@@ -60,6 +60,7 @@ class JitLoader final : public Loader {
       stages.push_back({.function = module_->find(stage.symbol),
                         .buffers = context_.buffers.of(index).data(),
                         .extent = stage.extent,
+                        .rounds = stage.rounds,
                         .step = context_.first_op + static_cast<int>(index),
                         .step_name = context_.step_names[index]});
     stages.back().ends_step = true;
@@ -86,7 +87,9 @@ class Jit final : public Backend {
       const OmStep& step = om.steps[s];
       if (step.stages.empty()) return StepFault{s, "is generated code without a stage"};
       const auto is_malformed = [](const OmStage& stage) {
-        return stage.symbol.empty() || stage.extent < 0;
+        std::int64_t iterations = 0;
+        return stage.symbol.empty() || stage.extent < 0 || stage.rounds < 1 ||
+               __builtin_mul_overflow(stage.extent, stage.rounds, &iterations);
       };
       if (std::ranges::any_of(step.stages, is_malformed))
         return StepFault{s, "has a malformed stage"};

@@ -151,18 +151,22 @@ class KernelRun {
     native::kernels().find(task.op.type)->run(NativeRun(task.op, inputs, outputs, thread));
   }
 
-  /// Each stage in as many parts as the Soc has threads, each on a thread of its own.
+  /// Each round of a stage in as many parts as the Soc has threads, each on a thread of its own.
   void run_generated(const loopnest::MachineCode& code) {
     const std::vector<void*> buffers = this->buffers();
     for (const loopnest::Function& stage : kernel_.stages) {
       const auto function = code.function(stage.name);
-      const auto run_part = [&](std::int64_t part) {
-        run_backwards(function, buffers.data(), stage, stage.parallel_extent * part / soc_.threads,
-                      stage.parallel_extent * (part + 1) / soc_.threads);
-      };
-      std::vector<std::jthread> others;
-      for (int part = 1; part < soc_.threads; ++part) others.emplace_back(run_part, part);
-      run_part(0);
+      for (std::int64_t round = 0; round < stage.rounds; ++round) {
+        const std::int64_t first = round * stage.parallel_extent;
+        const auto run_part = [&](std::int64_t part) {
+          run_backwards(function, buffers.data(), stage,
+                        first + stage.parallel_extent * part / soc_.threads,
+                        first + stage.parallel_extent * (part + 1) / soc_.threads);
+        };
+        std::vector<std::jthread> others;
+        for (int part = 1; part < soc_.threads; ++part) others.emplace_back(run_part, part);
+        run_part(0);
+      }
     }
   }
 

@@ -27,7 +27,7 @@ class Evaluator {
         memory_(function, buffers) {}
 
   void run() {
-    for (std::int64_t i = 0; i < function_.parallel_extent; ++i) {
+    for (std::int64_t i = 0; i < function_.rounds * function_.parallel_extent; ++i) {
       variable(function_.parallel_variable) = i;
       run(function_.body->body);
     }

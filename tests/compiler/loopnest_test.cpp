@@ -96,6 +96,19 @@ TEST(Builder, EmitsLoopsOfOneTripWithoutALoop) {
             "  x[4] = 0x4\n");
 }
 
+TEST(Builder, CountsIterationsThroughAllRounds) {
+  Builder b("f");
+  const Buffer x = b.buffer("x", Access::kReadWrite);
+  b.parallel_rounds(3, 4, [&](Int round, Int i) { b.store(x, round * 100 + i, splat(1.0f, 1)); });
+  const Function function = b.finish();
+  EXPECT_EQ(function.rounds, 3);
+  EXPECT_EQ(function.parallel_extent, 4);
+  EXPECT_EQ(to_text(function),
+            "buffer x: float32 read_write\n"
+            "parallel p0 in [0, 4), 3 rounds\n"
+            "  x[p0 / 4 * 100 + p0 % 4] = 1\n");
+}
+
 TEST(Builder, DropsStaticallyInactiveStores) {
   Builder b("f");
   const Buffer x = b.buffer("x", Access::kWrite);

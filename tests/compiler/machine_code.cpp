@@ -110,7 +110,8 @@ void compile_and_run(const Function& function, const Soc& soc, std::span<void* c
   };
   const auto bytes = static_cast<std::size_t>(function.scratch_bytes);
   const std::unique_ptr<void, Free> scratch(std::aligned_alloc(64, bytes == 0 ? 64 : bytes));
-  code.function(function.name)(buffers.data(), 0, function.parallel_extent, scratch.get());
+  code.function(function.name)(buffers.data(), 0, function.rounds * function.parallel_extent,
+                               scratch.get());
 }
 
 }  // namespace aoe::compiler::loopnest

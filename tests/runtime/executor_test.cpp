@@ -90,6 +90,25 @@ TEST(Executor, StagesWaitForEachOther) {
   }
 }
 
+TEST(Executor, RoundsOfAStageWaitForEachOther) {
+  constexpr std::int64_t kRounds = 50;
+  OmBuilder b;
+  const int x = b.input("x", floats({kCount}));
+  const int y = b.output("y", floats({kRounds * kCount}));
+  b.jit({{"reverse_round_by_round", kCount, kRounds}}, {x}, {y});
+  b.om.code = kernels_code();
+  for (const int threads : {1, 2, 3, 7}) {
+    Executor model(b.om, {.threads = threads});
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      const std::vector<float> all = run_on(model, counting(kCount));
+      // Reversed an even number of times.
+      for (std::size_t i = 0; i < kCount; ++i)
+        ASSERT_EQ(all[(kRounds - 1) * kCount + i], static_cast<float>(i + kRounds))
+            << i << ", " << threads << " threads";
+    }
+  }
+}
+
 TEST(Executor, WorksWhereOpenMpGivesNoTeam) {
   Executor model(reversing_chain(2), {.threads = 4});
   std::vector<float> y;

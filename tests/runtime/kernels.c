@@ -21,6 +21,14 @@ void reverse_from_work(void* const* buffers, int64_t begin, int64_t end, void* s
   reverse_plus_one(swapped, begin, end, scratch);
 }
 
+/* Rounds of kCount iterations: the first of x, each other one of what the round before has written into y. */
+void reverse_round_by_round(void* const* buffers, int64_t begin, int64_t end, void* scratch) {
+  const int64_t round = begin / kCount;
+  const float* from = round == 0 ? buffers[0] : (const float*)buffers[1] + (round - 1) * kCount;
+  void* const of_round[] = {(void*)from, (float*)buffers[1] + round * kCount};
+  reverse_plus_one(of_round, begin - round * kCount, end - round * kCount, scratch);
+}
+
 /* y[i] = x[i] * w[0], through the scratch of the thread. Buffers: x, y, w. */
 void scale_by_constant(void* const* buffers, int64_t begin, int64_t end, void* scratch) {
   const float* x = buffers[0];

@@ -51,7 +51,7 @@ TEST(Om, ReadsBackWhatWasWritten) {
   reference::Attrs attrs;
   attrs.set("alpha", 0.1f);
   attrs.set("pads", std::vector<std::int64_t>{1, 2});
-  OmStep& jit = b.jit({{"f0", 7}, {"f1", 1}}, {x, -1}, {blocked});
+  OmStep& jit = b.jit({{"f0", 7}, {"f1", 1, 5}}, {x, -1}, {blocked});
   jit.constants = {packed};
   jit.workspace = b.arena("work", floats({100}));
   jit.scratch_bytes = 4096;
@@ -100,6 +100,8 @@ TEST(Om, ReadsBackWhatWasWritten) {
   ASSERT_EQ(step.stages.size(), 2u);
   EXPECT_EQ(step.stages[0].symbol, "f0");
   EXPECT_EQ(step.stages[0].extent, 7);
+  EXPECT_EQ(step.stages[0].rounds, 1);
+  EXPECT_EQ(step.stages[1].rounds, 5);
   EXPECT_EQ(step.params, b.om.steps[0].params);
   EXPECT_EQ(step.constants, std::vector<int>{packed});
   EXPECT_EQ(step.workspace, b.om.steps[0].workspace);
@@ -239,6 +241,16 @@ TEST(Om, RefusesAnInconsistentGraph) {
        [](Om& om) {
          om.steps[0].backend = &backend("jit");
          om.steps[0].stages = {{"f", -1}};
+       }},
+      {"no rounds",
+       [](Om& om) {
+         om.steps[0].backend = &backend("jit");
+         om.steps[0].stages = {{"f", 1, 0}};
+       }},
+      {"more iterations than can be counted",
+       [](Om& om) {
+         om.steps[0].backend = &backend("jit");
+         om.steps[0].stages = {{"f", std::int64_t{1} << 40, std::int64_t{1} << 40}};
        }},
       {"generated code on a dynamic tensor",
        [](Om& om) {

@@ -59,11 +59,11 @@ Generated generated() {
   OmStep& first = b.jit({{"k0", 10}}, {g.x}, {g.y});
   first.constants = {g.table};
   first.scratch_bytes = 128;
-  b.jit({{"k1", 5}}, {g.y}, {g.z}).workspace = g.work;
+  b.jit({{"k1", 5, 2}}, {g.y}, {g.z}).workspace = g.work;
   const std::uint32_t crc = crc32c(b.om.weights.data(), 16);
   b.om.code = code_with_limits(
       "code", {{"k0", {10, 128, {{{40, 40, 16}, {1}, {{2, crc}}}}}},
-               {"k1", {5, 0, {{{800, 8, 8}, {1}, {}}, {{40, 40, 128}, {1, 2}, {}}}}}});
+               {"k1", {10, 0, {{{800, 8, 8}, {1}, {}}, {{40, 40, 128}, {1, 2}, {}}}, 2}}});
   g.om = b.om;
   return g;
 }
@@ -75,9 +75,16 @@ TEST(OmVerify, GeneratedCodeKeepsToItsLimits) {
        "runs 'memcpy', which its code does not have"},
       {"more iterations", [](Om& om) { om.steps[0].stages[0].extent = 11; },
        "for 11 iterations, it has 10"},
+      {"all iterations at once",
+       [](Om& om) {
+         om.steps[1].stages = {{"k1", 5, 1}};
+       },
+       "in 1 rounds, it has 2"},
+      {"more iterations a round", [](Om& om) { om.steps[1].stages[0].extent = 10; },
+       "for 10 iterations, it has 5"},
       {"another function",
        [](Om& om) {
-         om.steps[0].stages = {{"k1", 5}};
+         om.steps[0].stages = {{"k1", 5, 2}};
        },
        "on 3 buffers that it was not generated for"},
       {"less scratch", [](Om& om) { om.steps[0].scratch_bytes = 64; },
@@ -110,6 +117,9 @@ TEST(OmVerify, LimitsAreReadBackAndChecked) {
   EXPECT_TRUE(code.starts_with("elf"));
   ASSERT_TRUE(limits_of(code));
   EXPECT_EQ(limits_of(code)->at("f").uses, limits.at("f").uses);
+  EXPECT_EQ(limits_of(code)->at("f").rounds, 1);
+  EXPECT_EQ(limits_of(code_with_limits("", {{"f", {6, 0, {}, 3}}}))->at("f").rounds, 3);
+  EXPECT_THROW(limits_of(code_with_limits("", {{"f", {6, 0, {}, 0}}})), Error);
   EXPECT_FALSE(limits_of("elf"));
   EXPECT_FALSE(limits_of(""));
   Om om = generated().om;

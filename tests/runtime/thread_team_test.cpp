@@ -7,8 +7,11 @@
 #include <atomic>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
+#include <vector>
 
 #include "runtime/backend.h"
+#include "runtime/jit_team.h"
 
 namespace aoe::runtime {
 namespace {
@@ -25,6 +28,34 @@ TEST(ThreadTeam, EachMemberWorksOnce) {
       run_on_each(team, threads, [&](int member) { ++times.at(static_cast<std::size_t>(member)); });
       for (int i = 0; i < 8; ++i)
         EXPECT_EQ(times.at(static_cast<std::size_t>(i)), i < threads ? 1 : 0) << threads;
+    }
+}
+
+constexpr std::int64_t kParts = 7;
+
+/// Adds up in each part what all parts have in the round before.
+void add_up(void* const* buffers, std::int64_t begin, std::int64_t end, void*) noexcept {
+  auto* const values = static_cast<std::int64_t*>(buffers[0]);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t* const before = values + i / kParts * kParts;
+    values[kParts + i] = std::accumulate(before, before + kParts, std::int64_t{0});
+  }
+}
+
+TEST(ThreadTeam, ARoundBeginsWhenTheOneBeforeHasEnded) {
+  constexpr std::int64_t kRounds = 15;
+  for (const ThreadTeam team : {ThreadTeam::kHelpers, ThreadTeam::kOpenMp})
+    for (const int threads : {1, 2, 3, 8}) {
+      std::vector<std::int64_t> values(static_cast<std::size_t>(kParts * (kRounds + 1)), 1);
+      void* const buffers[] = {values.data()};
+      make_way_for(team);
+      const JitStage stage = {
+          .function = add_up, .buffers = buffers, .extent = kParts, .rounds = kRounds};
+      JitTeam(threads, 0, team).run({&stage, 1}, {});
+      for (std::int64_t i = 0, expected = 1; i < std::ssize(values); ++i) {
+        ASSERT_EQ(values[static_cast<std::size_t>(i)], expected) << threads << " threads, " << i;
+        if (i % kParts == kParts - 1) expected *= kParts;
+      }
     }
 }
 
