@@ -40,8 +40,11 @@ std::optional<Formula> simple_power(F x, double exponent) {
     return {};
   }
   if (is_whole && exponent <= 4) return whole_power(x, exponent);
-  if (exponent == 0.5) return apply(Fn::kSqrt, {x});
-  if (exponent == -0.5) return x.like(1) / apply(Fn::kSqrt, {x});
+  if (std::fabs(exponent) == 0.5) {
+    // A power of -0 is +0 or positive infinity, its square root -0: adding 0 makes it +0.
+    const Formula root = apply(Fn::kSqrt, {x + x.like(0)});
+    return exponent > 0 ? root : x.like(1) / root;
+  }
   if (exponent == -1) return x.like(1) / x;
   return {};
 }

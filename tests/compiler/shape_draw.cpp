@@ -74,6 +74,28 @@ bool is_small(const Task& task) {
   return task.is_static() && elements <= kMostElements && flops(task) <= kMostFlops;
 }
 
+/// No fusion makes a body whose elementwise steps broadcast what an anchor gives: their results have its shape.
+bool is_as_fused(const Task& task) {
+  if (!task.op.body || reference::is_elementwise(task.anchor())) return true;
+  std::vector<Tensor> inputs;
+  for (const TaskInput& input : task.inputs) inputs.push_back({input.desc, nullptr});
+  const int given = task.op.body->inputs;
+  std::vector<Shape> made;
+  bool keeps_shapes = true;
+  reference::walk(*task.op.body, inputs,
+                  [&](const reference::BodyStep& step, std::span<const Tensor> operands) {
+                    const TensorDesc result = reference::infer(step.call, operands, 1).front();
+                    if (reference::is_elementwise(step.call))
+                      for (const int operand : step.operands)
+                        keeps_shapes &=
+                            operand < given ||
+                            made.at(static_cast<std::size_t>(operand - given)) == result.shape;
+                    made.push_back(result.shape);
+                    return Tensor{result, nullptr};
+                  });
+  return keeps_shapes;
+}
+
 /// How many took it; ends with the first that fails.
 int check_impls(const ShapeLine& line, const Soc& soc, const ImplCheckOptions& options) {
   int taken = 0;
@@ -121,7 +143,7 @@ std::string ShapeDraw::steps(const std::string& name, const std::string& word, s
 std::optional<ShapeLine> ShapeDraw::line(const std::vector<std::string>& lines) {
   try {
     ShapeLine line = parse_shape_line(change(random_.pick(lines)));
-    if (!is_small(line.task)) return {};
+    if (!is_small(line.task) || !is_as_fused(line.task)) return {};
     if (line.task.op.type != "TransData") compute_reference(line);
     return line;
   } catch (const Error&) {

@@ -97,6 +97,11 @@ def activations():
     case("ms_fast_gelu_bias", "FastGelu", {"x": x, "b": b}, {"y": gelu_tanh(x + b)}, MS)
     case("ms_quick_gelu", "QuickGelu", {"x": x}, {"y": swish(x, 1.702)}, MS)
     case("ms_quick_gelu_alpha", "QuickGelu", {"x": x}, {"y": swish(x, 0.5)}, MS, alpha=0.5)
+    zeros = np.float32([-0.0, 0, 4, 0.25, -1])
+    for name, exponent in ("root", 0.5), ("inverse_root", -0.5):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            y = np.power(zeros, np.float32(exponent))
+        case(f"pow_{name}_of_negative_zero", "Pow", {"x": zeros, "e": np.float32(exponent)}, {"y": y}, constants=["e"])
 
 
 # ---- normalisation ----
