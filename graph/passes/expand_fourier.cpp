@@ -10,6 +10,7 @@
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "reference/axes.h"
+#include "reference/fourier.h"
 
 namespace aoe::graph {
 namespace {
@@ -131,11 +132,11 @@ Term transform_to_real(Term x, std::int64_t bins, std::int64_t length) {
 }
 
 void expand_dft(FunctionCall& call, int version, const Shape& result) {
-  constexpr int kAxisInputVersion = 20;
   Term x = call.input(0);
   const auto rank = static_cast<std::size_t>(call.rank(x));
   std::int64_t given = call.attrs().get_int("axis", 1);
-  if (version >= kAxisInputVersion) given = call.has(2) ? call.known_int(call.input(2)) : -2;
+  if (version >= reference::kDftAxisInputVersion)
+    given = call.has(2) ? call.known_int(call.input(2)) : -2;
   const auto axis = static_cast<std::int64_t>(reference::normalize_axis(given, rank));
   const bool is_inverse = call.attrs().get_int("inverse", 0) != 0;
   const bool to_real = is_inverse && call.attrs().get_int("onesided", 0) != 0;

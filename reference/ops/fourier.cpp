@@ -1,4 +1,6 @@
 // DFT and STFT: discrete Fourier transforms by their definition. Complex numbers are pairs along the last axis.
+#include "reference/fourier.h"
+
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -12,8 +14,6 @@ namespace aoe::reference {
 namespace {
 
 using Complex = std::complex<double>;
-
-constexpr int kAxisInputVersion = 20;  ///< DFT's axis is an input since
 
 /// Complex values of a real (last axis 1) or complex (last axis 2) signal, last axis dropped.
 std::vector<Complex> to_complex(const Tensor& tensor) {
@@ -93,7 +93,7 @@ bool is_onesided(const Attrs& attrs, bool fallback) {
 }
 
 std::int64_t dft_axis(const Attrs& attrs, int version, std::span<const Tensor> inputs) {
-  if (version < kAxisInputVersion) return attrs.get_int("axis", 1);
+  if (version < kDftAxisInputVersion) return attrs.get_int("axis", 1);
   return inputs.size() > 2 && inputs[2].is_present() ? to_int64(inputs[2]) : -2;
 }
 
@@ -102,7 +102,7 @@ std::vector<TensorDesc> infer_dft(const InferContext& context) {
   check_parts(shape);
   shape.back() = is_real_inverse(context.attrs) ? 1 : 2;
   const bool has_unknown_axis =
-      context.version >= kAxisInputVersion && context.has_input(2) && !context.has_value(2);
+      context.version >= kDftAxisInputVersion && context.has_input(2) && !context.has_value(2);
   if (has_unknown_axis) {
     std::fill(shape.begin(), shape.end() - 1, kUnknownDim);
     return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
@@ -124,45 +124,34 @@ std::vector<TensorDesc> infer_dft(const InferContext& context) {
   return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
 }
 
-/// Lines shorter than the transform are continued with zeros, longer ones cut.
 void compute_dft(const OpContext& context) {
-  const Tensor &x = context.inputs[0], &y = context.outputs[0];
-  Shape shape = x.desc.shape;
-  const std::size_t axis =
-      normalize_axis(dft_axis(context.attrs, context.version, context.inputs), shape.size());
-  shape.pop_back();
-  const AxisView view = view_axis(shape, axis);
-  const bool to_real = is_real_inverse(context.attrs);
-  const std::int64_t length =
-      context.has_input(1) ? to_int64(context.inputs[1]) : default_length(view.dim, to_real);
-  const std::int64_t bins = y.desc.shape[axis];
-  const bool is_inverse = context.attrs.get_int("inverse", 0) != 0;
-  const auto roots = roots_of_unity(length, is_inverse ? 1 : -1);
-  const double factor = is_inverse ? 1 / static_cast<double>(length) : 1;
-  const auto from = to_complex(x);
-  std::vector<Complex> to(static_cast<std::size_t>(view.outer * bins * view.inner));
+  const Tensor& y = context.outputs[0];
+  const DftLines dft = dft_lines(context.attrs, context.version, context.inputs, y.desc.shape);
+  const AxisView& view = dft.samples;
+  const auto roots = roots_of_unity(dft.length, dft.is_inverse ? 1 : -1);
+  const double factor = dft.is_inverse ? 1 / static_cast<double>(dft.length) : 1;
+  const auto from = to_complex(context.inputs[0]);
+  std::vector<Complex> to(static_cast<std::size_t>(view.outer * dft.bins * view.inner));
   for (std::int64_t o = 0; o < view.outer; ++o) {
     for (std::int64_t i = 0; i < view.inner; ++i) {
-      std::vector<Complex> line(static_cast<std::size_t>(length));
-      for (std::int64_t k = 0; k < std::min(length, view.dim); ++k) {
+      std::vector<Complex> line(static_cast<std::size_t>(dft.length));
+      for (std::int64_t k = 0; k < std::min(dft.length, view.dim); ++k) {
         line[static_cast<std::size_t>(k)] =
             from[static_cast<std::size_t>((o * view.dim + k) * view.inner + i)];
       }
-      if (to_real) mirror(line);
-      const auto result = transform(line, roots, bins);
-      for (std::int64_t k = 0; k < bins; ++k) {
-        to[static_cast<std::size_t>((o * bins + k) * view.inner + i)] =
+      if (dft.is_to_real) mirror(line);
+      const auto result = transform(line, roots, dft.bins);
+      for (std::int64_t k = 0; k < dft.bins; ++k) {
+        to[static_cast<std::size_t>((o * dft.bins + k) * view.inner + i)] =
             result[static_cast<std::size_t>(k)] * factor;
       }
     }
   }
-  if (!to_real) return from_complex(to, y);
+  if (!dft.is_to_real) return from_complex(to, y);
   std::vector<double> real;
   for (const Complex& value : to) real.push_back(value.real());
   from_doubles(real, y);
 }
-
-enum StftInput : std::size_t { kSignal, kFrameStep, kWindow, kFrameLength };
 
 /// Of a signal of real numbers exporters leave out the last axis, as ONNX Runtime does.
 Shape with_parts(Shape signal) {
@@ -203,28 +192,23 @@ std::vector<TensorDesc> infer_stft(const InferContext& context) {
 }
 
 void compute_stft(const OpContext& context) {
+  const StftFrames stft = stft_frames(context.inputs, context.outputs[0].desc.shape);
   Tensor given = context.inputs[kSignal];
   given.desc.shape = with_parts(given.desc.shape);
-  const Shape &signal = given.desc.shape, &y = context.outputs[0].desc.shape;
-  const std::int64_t length = frame_length(context.inputs),
-                     step = to_int64(context.inputs[kFrameStep]);
   const auto window = context.has_input(kWindow)
                           ? to_doubles(context.inputs[kWindow])
-                          : std::vector<double>(static_cast<std::size_t>(length), 1.0);
-  if (std::ssize(window) != length) {
-    fail_model("window of " + std::to_string(window.size()) + " for frames of " +
-               std::to_string(length));
-  }
-  const auto roots = roots_of_unity(length, -1);
+                          : std::vector<double>(static_cast<std::size_t>(stft.length), 1.0);
+  const auto roots = roots_of_unity(stft.length, -1);
   const auto samples = to_complex(given);
   std::vector<Complex> result;
-  for (std::int64_t b = 0; b < y[0]; ++b) {
-    for (std::int64_t f = 0; f < y[1]; ++f) {
+  for (std::int64_t b = 0; b < stft.batch; ++b) {
+    for (std::int64_t f = 0; f < stft.frames; ++f) {
       std::vector<Complex> frame(window.size());
       for (std::size_t i = 0; i < frame.size(); ++i) {
-        frame[i] = samples[static_cast<std::size_t>(b * signal[1] + f * step) + i] * window[i];
+        frame[i] =
+            samples[static_cast<std::size_t>(b * stft.samples + f * stft.step) + i] * window[i];
       }
-      const auto spectrum = transform(frame, roots, y[2]);
+      const auto spectrum = transform(frame, roots, stft.bins);
       result.insert(result.end(), spectrum.begin(), spectrum.end());
     }
   }
@@ -233,10 +217,39 @@ void compute_stft(const OpContext& context) {
 
 }  // namespace
 
+DftLines dft_lines(const Attrs& attrs, int version, std::span<const Tensor> inputs,
+                   const Shape& result) {
+  Shape shape = inputs[0].desc.shape;
+  const std::size_t axis = normalize_axis(dft_axis(attrs, version, inputs), shape.size());
+  DftLines dft{.parts = shape.back(), .bins = result[axis]};
+  shape.pop_back();
+  dft.samples = view_axis(shape, axis);
+  dft.is_inverse = attrs.get_int("inverse", 0) != 0;
+  dft.is_to_real = is_real_inverse(attrs);
+  dft.length = inputs.size() > 1 && inputs[1].is_present()
+                   ? to_int64(inputs[1])
+                   : default_length(dft.samples.dim, dft.is_to_real);
+  return dft;
+}
+
+StftFrames stft_frames(std::span<const Tensor> inputs, const Shape& result) {
+  const Shape signal = with_parts(inputs[kSignal].desc.shape);
+  const StftFrames stft{.batch = signal[0],
+                        .samples = signal[1],
+                        .parts = signal[2],
+                        .frames = result[1],
+                        .step = to_int64(inputs[kFrameStep]),
+                        .length = frame_length(inputs),
+                        .bins = result[2]};
+  if (inputs.size() > kWindow && inputs[kWindow].is_present())
+    check_vector(inputs[kWindow].desc.shape, stft.length, "the window");
+  return stft;
+}
+
 void register_fourier(OpRegistry& registry) {
   registry.add({.type = "DFT",
                 .onnx_type = "DFT",
-                .versions = {17, kAxisInputVersion},
+                .versions = {17, kDftAxisInputVersion},
                 .signature = {"f:2+ x?:0-1 x?@20:0-1", "axis=int inverse=0..1 onesided=0..1"},
                 .kind = OpKind::kProduct,
                 .infer = infer_dft,

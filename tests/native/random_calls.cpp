@@ -408,6 +408,7 @@ const Drawers& drawers() {
     add_more_drawers(made);
     add_network_drawers(made);
     add_recurrent_drawers(made);
+    add_fourier_drawers(made);
     return made;
   }();
   return all;
