@@ -99,8 +99,7 @@ AOE_WIDE void multiply_rows(std::int64_t rows, std::int64_t columns, const doubl
 /// x[k] * c[k], convolved with conj(c), times c: c[k] = exp(-pi i k^2 / length).
 class FourierTransform::Chirp {
  public:
-  explicit Chirp(std::int64_t length)
-      : length_(length), inner_(power_of_two(2 * length - 1)) {
+  explicit Chirp(std::int64_t length) : length_(length), inner_(power_of_two(2 * length - 1)) {
     for (std::int64_t k = 0; k < length; ++k) {
       const double turns = static_cast<double>(k * k % (2 * length)) / static_cast<double>(length);
       cosines_.push_back(std::cos(std::numbers::pi * turns));

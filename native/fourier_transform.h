@@ -33,9 +33,9 @@ class FourierTransform {
   void run_passes(std::int64_t columns, ComplexRows x, ComplexRows other) const;
 
   std::int64_t length_;
-  std::vector<std::int64_t> radices_;          ///< their product is the length
-  std::vector<double> cosines_, sines_;        ///< of -2 pi k / length
-  std::unique_ptr<const Chirp> chirp_;         ///< where the length has a large prime factor
+  std::vector<std::int64_t> radices_;    ///< their product is the length
+  std::vector<double> cosines_, sines_;  ///< of -2 pi k / length
+  std::unique_ptr<const Chirp> chirp_;   ///< where the length has a large prime factor
 };
 
 }  // namespace aoe::native

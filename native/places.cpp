@@ -39,6 +39,26 @@ std::vector<Stretch> stretches_of(const std::vector<std::int64_t>& places) {
   return all;
 }
 
+bool is_identity(const std::vector<std::int64_t>& table, std::int64_t dim) {
+  if (std::ssize(table) != dim) return false;
+  for (std::int64_t i = 0; i < dim; ++i)
+    if (table[static_cast<std::size_t>(i)] != i) return false;
+  return true;
+}
+
+/// Elements that move together: those of the last axes that stay as they are, as long as rows of them are short.
+struct Units {
+  std::size_t axes = 0;  ///< in front of them
+  std::int64_t elements = 1;
+};
+Units units_of(const reference::PlaceTables& places, const Shape& from, std::int64_t most) {
+  Units units{.axes = places.size()};
+  while (units.axes > 1 && is_identity(places[units.axes - 1], from[units.axes - 1]) &&
+         units.elements * from[units.axes - 1] < most)
+    units.elements *= from[--units.axes];
+  return units;
+}
+
 template <typename Word>
 class Taker {
  public:
@@ -49,8 +69,14 @@ class Taker {
         to_(to.as<Word>()),
         out_(to.desc.shape),
         strides_(reference::dense_strides(from.desc.shape)),
-        stretches_(stretches_of(places.back())) {
-    is_long_ = stretches_.size() * 3 <= places.back().size();
+        units_(units_of(places, from.desc.shape, kRowBytes / sizeof(Word))),
+        stretches_(stretches_of(places[last()])) {
+    is_long_ = stretches_.size() * 3 <= places[last()].size();
+  }
+
+  std::int64_t rows() const { return reference::dim_product(out_, 0, last()); }
+  double row_bytes() const {
+    return static_cast<double>(row_elements() * static_cast<std::int64_t>(sizeof(Word)));
   }
 
   void write_rows(std::int64_t begin, std::int64_t end) const {
@@ -58,37 +84,61 @@ class Taker {
   }
 
  private:
+  static constexpr std::int64_t kRowBytes = 4096;
+
+  std::size_t last() const { return units_.axes - 1; }  ///< the axis that rows are of
+  std::int64_t row_elements() const { return out_[last()] * units_.elements; }
+
   void write_row(std::int64_t row) const {
-    const std::size_t last = out_.size() - 1;
-    Word* to = to_ + row * out_[last];
+    Word* to = to_ + row * row_elements();
     std::int64_t start = 0;
-    for (std::size_t d = last; d-- > 0; row /= out_[d]) {
+    for (std::size_t d = last(); d-- > 0; row /= out_[d]) {
       const std::int64_t place = places_[d][static_cast<std::size_t>(row % out_[d])];
       if (place == kOutside) {
-        std::fill_n(to, out_[last], padding_);
+        std::fill_n(to, row_elements(), padding_);
         return;
       }
       start += place * strides_[d];
     }
     if (is_long_)
       write_stretches(from_ + start, to);
-    else
+    else if (units_.elements == 1)
       write_each(from_ + start, to);
+    else
+      write_units(from_ + start, to);
   }
 
   void write_stretches(const Word* from, Word* to) const {
+    const std::int64_t unit = units_.elements;
     for (const Stretch& each : stretches_) {
       const std::int64_t count = each.end - each.begin;
-      if (each.from == kOutside || each.step == 0)
-        std::fill_n(to + each.begin, count, each.from == kOutside ? padding_ : from[each.from]);
+      Word* const begin = to + each.begin * unit;
+      if (each.from == kOutside)
+        std::fill_n(begin, count * unit, padding_);
+      else if (each.step != 0)
+        std::copy_n(from + each.from * unit, count * unit, begin);
+      else if (unit == 1)
+        std::fill_n(begin, count, from[each.from]);
       else
-        std::copy_n(from + each.from, count, to + each.begin);
+        for (std::int64_t i = 0; i < count; ++i)
+          std::copy_n(from + each.from * unit, unit, begin + i * unit);
     }
   }
 
   void write_each(const Word* from, Word* to) const {
-    for (const std::int64_t place : places_.back())
+    for (const std::int64_t place : places_[last()])
       *to++ = place == kOutside ? padding_ : from[place];
+  }
+
+  void write_units(const Word* from, Word* to) const {
+    const std::int64_t unit = units_.elements;
+    for (const std::int64_t place : places_[last()]) {
+      if (place == kOutside)
+        std::fill_n(to, unit, padding_);
+      else
+        std::copy_n(from + place * unit, unit, to);
+      to += unit;
+    }
   }
 
   const reference::PlaceTables& places_;
@@ -97,6 +147,7 @@ class Taker {
   Word* to_;
   const Shape& out_;
   const reference::Strides strides_;
+  const Units units_;
   const std::vector<Stretch> stretches_;
   bool is_long_;
 };
@@ -111,10 +162,8 @@ void take_places(const reference::PlaceTables& places, std::uint64_t padding, co
       *to.as<Word>() = *from.as<Word>();
       return;
     }
-    const Shape& out = to.desc.shape;
     const Taker<Word> taker(places, static_cast<Word>(padding), from, to);
-    threads.share(reference::dim_product(out, 0, out.size() - 1),
-                  5 + static_cast<double>(out.back() * static_cast<std::int64_t>(sizeof(Word))) / 8,
+    threads.share(taker.rows(), 5 + taker.row_bytes() / 8,
                   [&](std::int64_t begin, std::int64_t end) { taker.write_rows(begin, end); });
   });
 }

@@ -1,5 +1,7 @@
 // native: the kernels of native/, for operators whose results have sizes or places that depend on values. No Schedule: C++
 // says how it is done. Wins over the reference wherever it takes a task.
+#include <algorithm>
+
 #include "compiler/impl.h"
 #include "compiler/roofline.h"
 #include "native/kernel.h"
@@ -27,29 +29,38 @@ class NativePlan final : public Plan {
   Kernel build(const Schedule&) const override { return kernel_for("native"); }
 };
 
-Result<const native::Kernel*> kernel_of(const Task& task) {
+constexpr std::string_view kName = "native";
+
+/// Another Impl than this and the reference takes the task: it may not, where what it must know is an input of the run.
+bool has_code(const Task& task, const Soc& soc) {
+  return std::ranges::any_of(impls().all(), [&](const Impl* impl) {
+    return impl->name() != kName && impl->name() != "reference" && impl->supports(task, soc);
+  });
+}
+
+Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {
   std::vector<TensorDesc> inputs;
   for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
   const native::Question question{task.op, inputs, task.outputs.size()};
   Result<const native::Kernel*> kernel = native::kernel_for(question);
   if (kernel && task.is_static() && (*kernel)->is_for_open_sizes &&
-      (*kernel)->is_for_open_sizes(question))
+      (*kernel)->is_for_open_sizes(question) && has_code(task, soc))
     return Unexpected("sizes are known, which generated code is faster with");
   return kernel;
 }
 
 class Native final : public ImplBy<NativePlan> {
  public:
-  std::string_view name() const override { return "native"; }
+  std::string_view name() const override { return kName; }
 
-  Result<void> supports(const Task& task, const Soc&) const override {
-    if (const auto kernel = kernel_of(task); !kernel) return Unexpected(kernel.error());
+  Result<void> supports(const Task& task, const Soc& soc) const override {
+    if (const auto kernel = kernel_of(task, soc); !kernel) return Unexpected(kernel.error());
     return {};
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices = {dense_format(task)};
-    if (!(*kernel_of(task))->takes_any_order) return choices;
+    if (!(*kernel_of(task, soc))->takes_any_order) return choices;
     const Shape& image = task.in(0).shape;
     if (image.size() != 4 || !is_static(image)) return choices;
     choices.push_back(image_choice(task, Format::kNHWC, "NHWC"));

@@ -86,13 +86,17 @@ const Reduction* reduction_of(const Task& task) {
   return found == std::end(kReductions) ? nullptr : found;
 }
 
+/// It chooses one of the elements.
+bool is_ordered(const Reduction& reduction) {
+  return reduction.combine != loopnest::add && reduction.combine != multiply;
+}
+
 /// What elements are loaded and combined as.
 Result<Type> lanes_for(const Reduction& reduction, DataType dtype) {
   if (reduction.is_real && dtype == DataType::kUint64)
     return Unexpected("uint64, which not all float64 convert to");
   if (reduction.is_real && is_integer(dtype)) return Type::kDouble;
-  const bool is_ordered = reduction.combine != loopnest::add && reduction.combine != multiply;
-  return is_ordered ? ordered_lanes_of(dtype) : lanes_of(dtype);
+  return is_ordered(reduction) ? ordered_lanes_of(dtype) : lanes_of(dtype);
 }
 
 /// The reduced axes, or why they are not known.
@@ -291,7 +295,8 @@ class Reduce final : public ImplBy<ReducePlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     if (reduction_of(task) == nullptr) return Unexpected("does not compute " + task.op.type);
     if (auto typed = supports_typed(task, {task.op.type}); !typed) return typed;
-    if (task.in(0).dtype == DataType::kBool) return Unexpected("elements are bool");
+    if (task.in(0).dtype == DataType::kBool && !is_ordered(*reduction_of(task)))
+      return Unexpected("elements are bool");
     if (const auto lanes = lanes_for(*reduction_of(task), task.in(0).dtype); !lanes)
       return Unexpected(lanes.error());
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");

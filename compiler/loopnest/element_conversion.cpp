@@ -118,6 +118,10 @@ Value* to_lanes(IrBuilder& ir, Value* raw, DataType dtype, Type type) {
 Value* from_lanes(IrBuilder& ir, Value* value, DataType dtype) {
   if (value->getType()->isFPOrFPVectorTy())
     return is_double(value) ? from_double(ir, value, dtype) : from_float(ir, value, dtype);
+  if (dtype == DataType::kBool) {
+    Value* is_true = ir.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+    return ir.CreateZExt(is_true, int_type(value, 8));
+  }
   AOE_CHECK(is_integer(dtype), "integer lanes stored as " + std::string(name(dtype)));
   return ir.CreateSExtOrTrunc(value, int_type(value, static_cast<unsigned>(size_bytes(dtype) * 8)));
 }

@@ -1,12 +1,13 @@
 // DFT and STFT of lines that graph/passes/expand_fourier makes no products of: long ones, of prime lengths, and those of which only a
 // run knows the length, the axis or the step.
+#include "reference/fourier.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "native/by_type.h"
 #include "native/fourier_transform.h"
-#include "reference/fourier.h"
 
 namespace aoe::native {
 namespace {
@@ -55,11 +56,12 @@ void in_blocks(Threads& threads, std::int64_t lines, std::int64_t length, const 
   const std::int64_t width = std::min(columns_of(length), lines),
                      blocks = (lines + width - 1) / width;
   constexpr double kNsOfNumber = 10;
-  threads.share(blocks, kNsOfNumber * static_cast<double>(width * length), [&](std::int64_t begin, std::int64_t end) {
-    Columns columns(transform, width);
-    for (std::int64_t block = begin; block < end; ++block)
-      work(columns, block * width, std::min(width, lines - block * width));
-  });
+  threads.share(blocks, kNsOfNumber * static_cast<double>(width * length),
+                [&](std::int64_t begin, std::int64_t end) {
+                  Columns columns(transform, width);
+                  for (std::int64_t block = begin; block < end; ++block)
+                    work(columns, block * width, std::min(width, lines - block * width));
+                });
 }
 
 /// A real signal's other half mirrors the one that is given, and its ends have no imaginary part.
@@ -84,29 +86,30 @@ void transform_lines(const Run& run) {
   const T* const x = run.inputs[0].as<T>();
   T* const to = y.as<T>();
   const double factor = dft.is_inverse ? 1 / static_cast<double>(dft.length) : 1;
-  in_blocks(run.threads, view.outer * view.inner, dft.length,
-            [&](Columns& columns, std::int64_t first, std::int64_t count) {
-              columns.clear();
-              for (std::int64_t c = 0; c < count; ++c) {
-                const std::int64_t outer = (first + c) / view.inner, inner = (first + c) % view.inner;
-                const T* const line = x + (outer * view.dim * view.inner + inner) * dft.parts;
-                for (std::int64_t k = 0; k < given; ++k) {
-                  columns.real(k, c) = line[k * view.inner * dft.parts];
-                  if (dft.parts == 2) columns.imaginary(k, c) = line[k * view.inner * 2 + 1];
-                }
-                if (dft.is_to_real) mirror(columns, c);
-              }
-              columns.run(dft.is_inverse);
-              for (std::int64_t c = 0; c < count; ++c) {
-                const std::int64_t outer = (first + c) / view.inner, inner = (first + c) % view.inner;
-                T* const line = to + (outer * dft.bins * view.inner + inner) * parts;
-                for (std::int64_t k = 0; k < dft.bins; ++k) {
-                  line[k * view.inner * parts] = static_cast<T>(columns.real(k, c) * factor);
-                  if (parts == 2)
-                    line[k * view.inner * 2 + 1] = static_cast<T>(columns.imaginary(k, c) * factor);
-                }
-              }
-            });
+  in_blocks(
+      run.threads, view.outer * view.inner, dft.length,
+      [&](Columns& columns, std::int64_t first, std::int64_t count) {
+        columns.clear();
+        for (std::int64_t c = 0; c < count; ++c) {
+          const std::int64_t outer = (first + c) / view.inner, inner = (first + c) % view.inner;
+          const T* const line = x + (outer * view.dim * view.inner + inner) * dft.parts;
+          for (std::int64_t k = 0; k < given; ++k) {
+            columns.real(k, c) = line[k * view.inner * dft.parts];
+            if (dft.parts == 2) columns.imaginary(k, c) = line[k * view.inner * 2 + 1];
+          }
+          if (dft.is_to_real) mirror(columns, c);
+        }
+        columns.run(dft.is_inverse);
+        for (std::int64_t c = 0; c < count; ++c) {
+          const std::int64_t outer = (first + c) / view.inner, inner = (first + c) % view.inner;
+          T* const line = to + (outer * dft.bins * view.inner + inner) * parts;
+          for (std::int64_t k = 0; k < dft.bins; ++k) {
+            line[k * view.inner * parts] = static_cast<T>(columns.real(k, c) * factor);
+            if (parts == 2)
+              line[k * view.inner * 2 + 1] = static_cast<T>(columns.imaginary(k, c) * factor);
+          }
+        }
+      });
 }
 
 template <typename T>
@@ -118,43 +121,45 @@ void transform_frames(const Run& run) {
   const T* const window =
       run.has_input(reference::kWindow) ? run.inputs[reference::kWindow].as<T>() : nullptr;
   T* const to = y.as<T>();
-  in_blocks(run.threads, stft.batch * stft.frames, stft.length,
-            [&](Columns& columns, std::int64_t first, std::int64_t count) {
-              columns.clear();
-              for (std::int64_t c = 0; c < count; ++c) {
-                const std::int64_t signal = (first + c) / stft.frames, frame = (first + c) % stft.frames;
-                const T* const samples =
-                    x + (signal * stft.samples + frame * stft.step) * stft.parts;
-                for (std::int64_t k = 0; k < stft.length; ++k) {
-                  const double weight = window == nullptr ? 1 : static_cast<double>(window[k]);
-                  columns.real(k, c) = weight * samples[k * stft.parts];
-                  if (stft.parts == 2) columns.imaginary(k, c) = weight * samples[k * 2 + 1];
-                }
-              }
-              columns.run(/*is_inverse*/ false);
-              T* line = to + first * stft.bins * 2;
-              for (std::int64_t c = 0; c < count; ++c)
-                for (std::int64_t k = 0; k < stft.bins; ++k) {
-                  *line++ = static_cast<T>(columns.real(k, c));
-                  *line++ = static_cast<T>(columns.imaginary(k, c));
-                }
-            });
+  in_blocks(
+      run.threads, stft.batch * stft.frames, stft.length,
+      [&](Columns& columns, std::int64_t first, std::int64_t count) {
+        columns.clear();
+        for (std::int64_t c = 0; c < count; ++c) {
+          const std::int64_t signal = (first + c) / stft.frames, frame = (first + c) % stft.frames;
+          const T* const samples = x + (signal * stft.samples + frame * stft.step) * stft.parts;
+          for (std::int64_t k = 0; k < stft.length; ++k) {
+            const double weight = window == nullptr ? 1 : static_cast<double>(window[k]);
+            columns.real(k, c) = weight * samples[k * stft.parts];
+            if (stft.parts == 2) columns.imaginary(k, c) = weight * samples[k * 2 + 1];
+          }
+        }
+        columns.run(/*is_inverse*/ false);
+        T* line = to + first * stft.bins * 2;
+        for (std::int64_t c = 0; c < count; ++c)
+          for (std::int64_t k = 0; k < stft.bins; ++k) {
+            *line++ = static_cast<T>(columns.real(k, c));
+            *line++ = static_cast<T>(columns.imaginary(k, c));
+          }
+      });
 }
 
 }  // namespace
 
 void register_fourier(KernelRegistry& registry) {
-  registry.add({.type = "DFT",
-                .supports = [](const Question& question) -> Result<void> {
-                  return takes_types(question, Types{});
-                },
-                .run = by_type<Types>([]<typename T>(const Run& run) { transform_lines<T>(run); })});
-  registry.add({.type = "STFT",
-                .supports = [](const Question& question) -> Result<void> {
-                  if (auto taken = takes_types(question, Types{}); !taken) return taken;
-                  return takes_types(question, reference::kWindow, {question.inputs[0].dtype});
-                },
-                .run = by_type<Types>([]<typename T>(const Run& run) { transform_frames<T>(run); })});
+  registry.add(
+      {.type = "DFT",
+       .supports = [](const Question& question) -> Result<void> {
+         return takes_types(question, Types{});
+       },
+       .run = by_type<Types>([]<typename T>(const Run& run) { transform_lines<T>(run); })});
+  registry.add(
+      {.type = "STFT",
+       .supports = [](const Question& question) -> Result<void> {
+         if (auto taken = takes_types(question, Types{}); !taken) return taken;
+         return takes_types(question, reference::kWindow, {question.inputs[0].dtype});
+       },
+       .run = by_type<Types>([]<typename T>(const Run& run) { transform_frames<T>(run); })});
 }
 
 }  // namespace aoe::native

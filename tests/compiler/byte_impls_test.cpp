@@ -52,6 +52,15 @@ TEST(DepthwiseOfBytes, MultipliesQuadsWhereNeighboursAreUnsignedAndWeightsSigned
   EXPECT_FALSE(multiplies_quads("int8:below=127", "int8:value=3", weights, ""));
 }
 
+/// The reference, which is all there was, takes many times as long.
+TEST(Native, IsOfferedWhereGeneratedCodeLacksAValue) {
+  const Impl& native = *impls().find("native");
+  EXPECT_FALSE(
+      native.supports(parse_shape_line("Cumsum in=3x20 in=scalar:int64:value=1").task, vnni_soc()));
+  EXPECT_TRUE(
+      native.supports(parse_shape_line("Cumsum in=3x20 in=scalar:int64:below=1").task, vnni_soc()));
+}
+
 std::vector<std::string> native_formats(const std::string& shape) {
   const Task task = parse_shape_line("DynamicQuantizeLinear in=" + shape + " outputs=3").task;
   std::vector<std::string> names;

@@ -18,8 +18,9 @@ double sum_rounding(DataType type) {
 RandomCall draw_dft(Draw& draw) {
   const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   const bool is_new = draw.chance(70), is_inverse = draw.chance(40), is_onesided = draw.chance(40);
-  RandomCall drawn{.call = {.type = "DFT", .version = is_new ? reference::kDftAxisInputVersion : 17},
-                   .tolerance = sum_rounding(type)};
+  RandomCall drawn{
+      .call = {.type = "DFT", .version = is_new ? reference::kDftAxisInputVersion : 17},
+      .tolerance = sum_rounding(type)};
   drawn.call.attrs.set("inverse", std::int64_t{is_inverse});
   drawn.call.attrs.set("onesided", std::int64_t{is_onesided});
   Shape shape;
@@ -46,8 +47,7 @@ RandomCall draw_stft(Draw& draw) {
                   scalar(static_cast<double>(draw.in(1, 30)), index_type(draw)),
                   draw.chance(60) ? numbers(draw, type, {length}) : nullptr, nullptr};
   if (drawn.inputs[reference::kWindow] == nullptr || draw.chance(50))
-    drawn.inputs[reference::kFrameLength] =
-        scalar(static_cast<double>(length), index_type(draw));
+    drawn.inputs[reference::kFrameLength] = scalar(static_cast<double>(length), index_type(draw));
   return drawn;
 }
 
