@@ -41,6 +41,18 @@ AOE_WIDE void add_row(const T* __restrict x, std::int64_t count,
   }
 }
 
+/// One line whose elements lie behind each other.
+template <typename Join, typename T>
+void add_line(const T* x, std::int64_t count, bool is_exclusive, bool is_reverse, T* y) {
+  auto total = static_cast<reference::SumType<T>>(Join::kFirst);
+  for (std::int64_t step = 0; step < count; ++step) {
+    const std::int64_t i = is_reverse ? count - 1 - step : step;
+    const auto next = Join::join(total, static_cast<reference::SumType<T>>(x[i]));
+    y[i] = static_cast<T>(is_exclusive ? total : next);
+    total = next;
+  }
+}
+
 template <typename Join, typename T>
 void accumulate(const Run& run) {
   const Shape& shape = run.shape(0);
@@ -58,6 +70,10 @@ void accumulate(const Run& run) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::ranges::fill(totals, static_cast<reference::SumType<T>>(Join::kFirst));
       const AxisBlock block = blocks.block(i);
+      if (view.inner == 1) {
+        add_line<Join>(x + block.at, view.dim, is_exclusive, is_reverse, y + block.at);
+        continue;
+      }
       for (std::int64_t step = 0; step < view.dim; ++step) {
         const std::int64_t row = is_reverse ? view.dim - 1 - step : step;
         const std::int64_t at = block.at + row * view.inner;

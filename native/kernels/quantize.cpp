@@ -112,18 +112,50 @@ AOE_WIDE void dequantize(const T* __restrict x, const Stretch& at, const float* 
   }
 }
 
-/// Rounds half to even, saturates; NaN becomes 0. `count` is a vector at least; a vector at a time, as compilers make branches of
-/// the comparisons. The last one begins where a vector is left.
+using Integers = std::int32_t __attribute__((vector_size(kFloats * sizeof(std::int32_t))));
+
+/// Rounds half to even, saturates; NaN becomes 0. A vector at a time, as compilers make branches of the comparisons.
 template <typename T>
-AOE_WIDE void quantize_vectors(const float* x, std::int64_t count, const float* scale,
-                               const T* zero, bool is_one_scale, T* y) {
+AOE_WIDE inline Integers quantized(Floats value, Floats divisor, Floats shift) {
   constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
   constexpr float kFar = 1 << 20;       // saturates, whatever the zero point
   constexpr float kNoHalves = 3 << 22;  // added to less than kFar, it leaves no room for fractions
-  using Integers = std::int32_t __attribute__((vector_size(kFloats * sizeof(std::int32_t))));
+  value = value / divisor;
+  value = value < -kFar ? Floats{} - kFar : value;
+  value = value > kFar ? Floats{} + kFar : value;
+  value = (value + kNoHalves) - kNoHalves + shift;
+  value = value < kLow ? Floats{} + kLow : value;
+  value = value > kHigh ? Floats{} + kHigh : value;
+  value = value == value ? value : Floats{};
+  return __builtin_convertvector(value, Integers);
+}
+
+/// By one scale, as many as a vector of results has: their integers become narrow ones in packs.
+constexpr std::int64_t kPack = 32;
+template <typename T>
+AOE_WIDE void quantize_packs(const float* x, std::int64_t packs, float scale, T zero, T* y) {
+  const Floats divisor = Floats{} + scale, shift = Floats{} + zero;
+  for (std::int64_t pack = 0; pack < packs; ++pack, x += kPack, y += kPack) {
+    std::int32_t whole[kPack];
+    for (std::int64_t i = 0; i < kPack; i += kFloats) {
+      Floats value;
+      std::memcpy(&value, x + i, sizeof value);
+      const Integers integers = quantized<T>(value, divisor, shift);
+      std::memcpy(whole + i, &integers, sizeof integers);
+    }
+    for (std::int64_t i = 0; i < kPack; ++i) y[i] = static_cast<T>(whole[i]);
+  }
+}
+
+/// `count` is a vector at least. The last one begins where a vector is left.
+template <typename T>
+AOE_WIDE void quantize_vectors(const float* x, std::int64_t count, const float* scale,
+                               const T* zero, bool is_one_scale, T* y) {
   typedef T Narrow __attribute__((vector_size(kFloats * sizeof(T))));
   Floats divisor = Floats{} + *scale, shift = Floats{} + *zero;
-  for (std::int64_t next = 0; next < count; next += kFloats) {
+  const std::int64_t packs = is_one_scale ? count / kPack : 0;
+  quantize_packs(x, packs, *scale, *zero, y);
+  for (std::int64_t next = packs * kPack; next < count; next += kFloats) {
     const std::int64_t i = std::min(next, count - kFloats);
     Floats value;
     std::memcpy(&value, x + i, sizeof value);
@@ -133,14 +165,7 @@ AOE_WIDE void quantize_vectors(const float* x, std::int64_t count, const float* 
       std::memcpy(&zeros, zero + i, sizeof zeros);
       shift = __builtin_convertvector(zeros, Floats);
     }
-    value = value / divisor;
-    value = value < -kFar ? Floats{} - kFar : value;
-    value = value > kFar ? Floats{} + kFar : value;
-    value = (value + kNoHalves) - kNoHalves + shift;
-    value = value < kLow ? Floats{} + kLow : value;
-    value = value > kHigh ? Floats{} + kHigh : value;
-    value = value == value ? value : Floats{};
-    const Narrow whole = __builtin_convertvector(__builtin_convertvector(value, Integers), Narrow);
+    const Narrow whole = __builtin_convertvector(quantized<T>(value, divisor, shift), Narrow);
     std::memcpy(y + i, &whole, sizeof whole);
   }
 }
