@@ -12,27 +12,10 @@
 #include <cstring>
 
 #include "base/new_file.h"
-#include "base/stop_scope.h"
 #include "base/system_calls.h"
 
 namespace aoe {
 namespace fs = std::filesystem;
-
-namespace {
-
-/// The rest of the file, whatever size it claims: those of /proc claim none.
-bool append_all(int file, std::string& bytes) {
-  char buffer[1 << 16];
-  while (true) {
-    end_if_stopped();
-    const ssize_t got = ::read(file, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got == 0;
-    bytes.append(buffer, static_cast<std::size_t>(got));
-  }
-}
-
-}  // namespace
 
 std::string read_file(const fs::path& path, ExitCode code) {
   const auto cannot = [&](const char* action) {

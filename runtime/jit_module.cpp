@@ -3,31 +3,24 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/system_calls.h"
 
 namespace aoe::runtime {
 namespace {
 
-[[noreturn]] void refuse(const std::string& where, const std::string& cause) {
+[[noreturn]] void refuse_code(const std::string& where, const std::string& cause) {
   throw Error(ExitCode::kOm, "its generated code cannot be loaded: " + cause, where);
 }
 
 Descriptor memory_file_with(std::string_view bytes, const std::string& where) {
   Descriptor file(::memfd_create("aoe_code", MFD_CLOEXEC));
-  std::size_t written = 0;
-  while (file.is_open() && written < bytes.size()) {
-    const ssize_t n = ::write(file.number(), bytes.data() + written, bytes.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;
-    written += static_cast<std::size_t>(n);
-  }
-  if (file.is_open() && written == bytes.size()) return file;
-  refuse(where, std::strerror(errno));
+  if (file.is_open() && write_all(file.number(), bytes)) return file;
+  refuse_code(where, std::strerror(errno));
 }
 
 }  // namespace
@@ -39,7 +32,7 @@ JitModule::JitModule(std::string_view elf, const std::string& where)
   const std::string path = "/proc/self/fd/" + std::to_string(file_.number());
   handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) return;
-  refuse(where_, ::dlerror());
+  refuse_code(where_, ::dlerror());
 }
 
 JitModule::~JitModule() {
@@ -48,7 +41,7 @@ JitModule::~JitModule() {
 
 StageFunction JitModule::find(const std::string& symbol) const {
   void* address = ::dlsym(handle_, symbol.c_str());
-  if (address == nullptr) refuse(where_, "it has no function '" + symbol + "'");
+  if (address == nullptr) refuse_code(where_, "it has no function '" + symbol + "'");
   return reinterpret_cast<StageFunction>(address);
 }
 

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -15,6 +14,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/system_calls.h"
 
 namespace aoe::tools {
@@ -38,20 +38,8 @@ json outcome_of(const std::function<json()>& work) {
 /// In the child. Nothing of the parent is destroyed a second time.
 [[noreturn]] void answer(const std::function<json()>& work, int fd) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const std::string text = outcome_of(work).dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = json_text(outcome_of(work), -1, BadUtf8::kReplaced);
   ::_exit(write_all(fd, text) ? 0 : 1);
-}
-
-std::string read_all(int fd) {
-  std::string text;
-  std::array<char, 4096> block;
-  for (;;) {
-    const ssize_t got = ::read(fd, block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("no answer");
-    if (got == 0) return text;
-    text.append(block.data(), static_cast<std::size_t>(got));
-  }
 }
 
 /// Waits for it as well: its memory is free before another begins.
@@ -74,9 +62,10 @@ json in_own_process(const std::function<json()>& work) {
   if (child < 0) fail("cannot be started");
   if (child == 0) answer(work, of_child.number());
   of_child.reset();
-  const std::string text = read_all(from_child.number());
+  std::string text;
+  if (!append_all(from_child.number(), text)) fail("no answer");
   check_end(child);
-  const json outcome = json::parse(text, nullptr, false);
+  const json outcome = json_or_discarded(text);
   if (outcome.is_discarded())
     throw Error(ExitCode::kFailure, "gave no answer", "a process for a load");
   if (outcome.contains("error"))

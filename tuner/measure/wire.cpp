@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/json_text.h"
+#include "base/system_calls.h"
 
 namespace aoe::tuner {
 using Clock = std::chrono::steady_clock;
@@ -20,18 +21,6 @@ namespace {
 constexpr auto kStopPollInterval = std::chrono::milliseconds(100);
 /// No message comes near; a larger length is a garbled stream.
 constexpr std::uint64_t kMaxMessageBytes = 1u << 30;
-
-bool send_all(int fd, const void* bytes, std::size_t size) {
-  const char* next = static_cast<const char*>(bytes);
-  while (size > 0) {
-    const ssize_t sent = ::send(fd, next, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    next += sent;
-    size -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
 
 bool is_over(WaitLimit& limit) {
   if (Clock::now() >= limit.at && limit.later) limit.at = std::max(limit.at, limit.later());
@@ -85,7 +74,7 @@ ReceiveStatus receive_all(int fd, void* bytes, std::size_t size, std::optional<W
 bool send_message(int fd, const nlohmann::json& message) {
   const std::string bytes = cbor_bytes(message);
   const std::uint64_t size = bytes.size();
-  return send_all(fd, &size, sizeof size) && send_all(fd, bytes.data(), bytes.size());
+  return send_all(fd, {reinterpret_cast<const char*>(&size), sizeof size}) && send_all(fd, bytes);
 }
 
 ReceiveStatus receive_message(int fd, nlohmann::json& message, std::optional<WaitLimit> limit,
