@@ -9,7 +9,6 @@ namespace aoe::compiler::loopnest {
 // Of double or <n x double>, within 4 units of the last place or 1e-15, whichever is larger; exp and log within 2.
 
 llvm::Value* emit_exp64(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_expm1_64(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_log64(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_erf64(IrBuilder& ir, llvm::Value* x);
 

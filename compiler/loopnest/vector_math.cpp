@@ -19,38 +19,22 @@ namespace {
 
 using llvm::Value;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kLn2High = 0x1.62e430p-1f;   // float32 nearest to ln 2 ...
-constexpr float kLn2Low = -0x1.05c610p-29f;  // ... and what it leaves
-constexpr float kLog2E = 1.44269504f;
-/// 1.5 * 2^23: adding it rounds to an integer, which then stands in the low bits of the sum.
-constexpr float kRoundingMagic = 12582912.0f;
-constexpr std::uint32_t kRoundingMagicBits = 0x4b400000u;
-constexpr int kMantissaBits = 23;
-constexpr int kExponentBias = 127;
-
-/// x = n * ln 2 + r with |r| <= ln 2 / 2, and e^r - 1 to 8e-9.
-struct ReducedExp {
-  Value* n;                ///< int32 lanes
-  Value* fraction_minus1;  ///< e^r - 1, accurate relative to r
+/// How numbers are stored.
+struct NumberFormat {
+  Ln2 ln2;
+  double log2_e;
+  /// 1.5 * 2^(bits of a mantissa): adding it rounds to an integer, which then stands in the low bits of the sum.
+  double rounding_magic;
+  std::uint64_t rounding_magic_bits;
+  unsigned mantissa_bits;
+  std::uint64_t exponent_bias;
 };
+constexpr NumberFormat kFloatFormat{kLn2Float, 1.44269504f, 0x1.8p23, 0x4b400000u, 23, 127};
+constexpr NumberFormat kDoubleFormat{
+    kLn2Double, 1.4426950408889634, 0x1.8p52, 0x4338000000000000u, 52, 1023};
 
-ReducedExp reduce_exp(IrBuilder& ir, Value* x) {
-  Value* shifted = emit_fma(ir, x, constant(x, kLog2E), constant(x, kRoundingMagic));
-  Value* n = ir.CreateFSub(shifted, constant(x, kRoundingMagic));
-  Value* r = emit_fma(ir, n, constant(x, -kLn2High), x);
-  r = emit_fma(ir, n, constant(x, -kLn2Low), r);
-  Value* q =
-      polynomial(ir, r, {0.5, 0.166665766661, 0.041666554213, 0.00836323288368, 0.00139262508315});
-  Value* fraction_minus1 = emit_fma(ir, ir.CreateFMul(r, r), q, r);
-  Value* bits = ir.CreateBitCast(shifted, int_type(x));
-  return {ir.CreateSub(bits, int_constant(x, kRoundingMagicBits)), fraction_minus1};
-}
-
-/// 2^n for -126 <= n <= 127.
-Value* power_of_two(IrBuilder& ir, Value* n, Value* like) {
-  Value* biased = ir.CreateAdd(n, int_constant(like, kExponentBias));
-  return ir.CreateBitCast(ir.CreateShl(biased, kMantissaBits), like->getType());
+const NumberFormat& format_of(Value* x) {
+  return is_double(x) ? kDoubleFormat : kFloatFormat;
 }
 
 Value* shuffle(IrBuilder& ir, Value* a, Value* b, llvm::ArrayRef<int> lanes) {
@@ -170,6 +154,40 @@ Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coeffic
   return sum;
 }
 
+ReducedExp reduce_exp(IrBuilder& ir, Value* x) {
+  const NumberFormat& format = format_of(x);
+  Value* magic = constant(x, format.rounding_magic);
+  Value* shifted = emit_fma(ir, x, constant(x, format.log2_e), magic);
+  Value* n = ir.CreateFSub(shifted, magic);
+  Value* r = emit_fma(ir, n, constant(x, -format.ln2.high), x);
+  r = emit_fma(ir, n, constant(x, -format.ln2.low), r);
+  Value* q =
+      is_double(x)
+          ? polynomial(
+                ir, r,
+                {1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
+                 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800})
+          : polynomial(ir, r,
+                       {0.5, 0.166665766661, 0.041666554213, 0.00836323288368, 0.00139262508315});
+  Value* fraction_minus1 = emit_fma(ir, ir.CreateFMul(r, r), q, r);
+  Value* bits = ir.CreateBitCast(shifted, bits_type(x));
+  return {ir.CreateSub(bits, bits_constant(x, format.rounding_magic_bits)), fraction_minus1};
+}
+
+Value* power_of_two(IrBuilder& ir, Value* n, Value* like) {
+  const NumberFormat& format = format_of(like);
+  Value* biased = ir.CreateAdd(n, bits_constant(like, format.exponent_bias));
+  return ir.CreateBitCast(ir.CreateShl(biased, format.mantissa_bits), like->getType());
+}
+
+Value* with_special_logs(IrBuilder& ir, Value* x, Value* result) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, constant(x, kInfinity)), x, result);
+  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, constant(x, 0)), constant(x, -kInfinity), result);
+  Value* nan = llvm::ConstantFP::getNaN(x->getType());
+  return ir.CreateSelect(ir.CreateFCmpULT(x, constant(x, 0)), nan, result);
+}
+
 Values with_rare(IrBuilder& ir, Value* mask, const Values& usual,
                  const std::function<Values()>& rare) {
   llvm::Function* function = ir.GetInsertBlock()->getParent();
@@ -197,7 +215,6 @@ Values with_rare(IrBuilder& ir, Value* mask, const Values& usual,
 }
 
 Value* emit_expm1(IrBuilder& ir, Value* x) {
-  if (is_double(x)) return emit_expm1_64(ir, x);
   const ReducedExp e = reduce_exp(ir, x);
   Value* scale = power_of_two(ir, e.n, x);
   return emit_fma(ir, scale, e.fraction_minus1, ir.CreateFSub(scale, constant(x, 1)));
@@ -239,7 +256,7 @@ Value* emit_exp(IrBuilder& ir, Value* x) {
 Split emit_split(IrBuilder& ir, Value* x) {
   Value* is_denormal = ir.CreateFCmpOLT(x, constant(x, 0x1p-126));
   Value* normal = ir.CreateSelect(is_denormal, ir.CreateFMul(x, constant(x, 0x1p23)), x);
-  constexpr std::uint32_t kSqrtHalfBits = 0x3f3504f3u;
+  constexpr std::uint32_t kSqrtHalfBits = 0x3f3504f3u, kMantissaBits = kFloatFormat.mantissa_bits;
   Value* bits = ir.CreateBitCast(normal, int_type(x));
   Value* e = ir.CreateAShr(ir.CreateSub(bits, int_constant(x, kSqrtHalfBits)), kMantissaBits);
   Value* m =
@@ -259,12 +276,10 @@ Value* emit_log(IrBuilder& ir, Value* x) {
                  {0.3333333118, -0.24999996958, 0.200007157489, -0.166678023195, 0.142490576457,
                   -0.124256873315, 0.116854199235, -0.114797338466, 0.0697161147145});
   Value* tail = emit_fma(ir, f, p, constant(x, -0.5));
-  tail = emit_fma(ir, ir.CreateFMul(f, f), tail, ir.CreateFMul(exponent, constant(x, kLn2Low)));
-  Value* result = emit_fma(ir, exponent, constant(x, kLn2High), ir.CreateFAdd(f, tail));
-  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, constant(x, kInfinity)), x, result);
-  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, constant(x, 0)), constant(x, -kInfinity), result);
-  Value* nan = llvm::ConstantFP::getNaN(x->getType());
-  return ir.CreateSelect(ir.CreateFCmpULT(x, constant(x, 0)), nan, result);
+  tail =
+      emit_fma(ir, ir.CreateFMul(f, f), tail, ir.CreateFMul(exponent, constant(x, kLn2Float.low)));
+  Value* result = emit_fma(ir, exponent, constant(x, kLn2Float.high), ir.CreateFAdd(f, tail));
+  return with_special_logs(ir, x, result);
 }
 
 Value* emit_tanh(IrBuilder& ir, Value* x) {

@@ -32,6 +32,24 @@ llvm::Value* magnitude(IrBuilder& ir, llvm::Value* x);
 /// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
 llvm::Value* polynomial(IrBuilder& ir, llvm::Value* x, std::initializer_list<double> coefficients);
 
+/// ln 2 as a sum of two, of which a multiple of the first is exact or nearly so.
+struct Ln2 {
+  double high, low;
+};
+inline constexpr Ln2 kLn2Float{0x1.62e430p-1, -0x1.05c610p-29};
+inline constexpr Ln2 kLn2Double{0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
+
+/// x = n * ln 2 + r with |r| <= ln 2 / 2.
+struct ReducedExp {
+  llvm::Value* n;                ///< integer lanes
+  llvm::Value* fraction_minus1;  ///< e^r - 1, accurate relative to r; of float to 8e-9
+};
+ReducedExp reduce_exp(IrBuilder& ir, llvm::Value* x);
+/// 2^n where that is no denormal number: -126 <= n <= 127, of double -1022 <= n <= 1023.
+llvm::Value* power_of_two(IrBuilder& ir, llvm::Value* n, llvm::Value* like);
+/// `result`, but for x that is no positive number or infinite.
+llvm::Value* with_special_logs(IrBuilder& ir, llvm::Value* x, llvm::Value* result);
+
 /// The values with lanes of `mask` replaced by those that `rare()` computes, which is skipped where no lane asks for it.
 using Values = std::vector<llvm::Value*>;
 Values with_rare(IrBuilder& ir, llvm::Value* mask, const Values& usual,
