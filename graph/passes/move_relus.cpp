@@ -27,9 +27,7 @@ bool gains(const Graph& graph, const Node& concat) {
     const NodeId producer = graph.values[input].producer;
     if (producer == kNone || graph.consumers(input).size() != 1 || graph.is_output(input))
       return false;
-    const Node& node = graph.nodes[producer];
-    return is_type(node, "Conv2D") || is_type(node, "Conv2DTranspose") || is_type(node, "Gemm") ||
-           is_type(node, "MatMulV2");
+    return reference::epilogue_of(graph.nodes[producer].op.type) == reference::Epilogue::kFloat;
   });
 }
 

@@ -140,7 +140,7 @@ TEST(Advice, SeesAMemoryBoundOpWithAFusableNeighbour) {
   // 8 KB at 20 GB/s take 410 ns, 1000 operations at 100 GFLOPS 10 ns.
   const json reads_a = json::array({{{"name", "a_out0"}, {"shape", {1, 8}}, {"dtype", "FLOAT"}}});
   scene.ops[2] = {
-      op("c", "Relu",
+      op("c", "Relu+Sin",
          {{"inputs", reads_a}, {"flops", 1000}, {"read_bytes", 4096}, {"write_bytes", 4096}}),
       500};
   const auto found = finding(scene, "memory_bound_neighbour");

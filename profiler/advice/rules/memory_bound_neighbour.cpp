@@ -3,30 +3,22 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.h"
 #include "profiler/advice/advice.h"
 #include "profiler/export/metrics.h"
+#include "reference/op.h"
 
 namespace aoe::profiler {
 namespace {
 
 constexpr double kLeastShare = 0.02;  // of the time of all ops, for a pair to be worth naming
-constexpr const char* kElementwise[] = {"Relu",    "Relu6", "LeakyRelu", "PRelu", "Sigmoid", "Tanh",
-                                        "Gelu",    "Swish", "HardSwish", "Clip",  "Add",     "Sub",
-                                        "Mul",     "Div",   "RealDiv",   "Erf",   "Exp",     "Sqrt",
-                                        "BiasAdd", "Cast",  "Elu",       "Abs",   "Neg",     "Pow"};
 
 /// A chain of such types, joined by '+', is elementwise as well.
 bool is_elementwise(const std::string& type) {
-  std::size_t begin = 0;
-  while (begin <= type.size()) {
-    const std::size_t end = std::min(type.find('+', begin), type.size());
-    const std::string part = type.substr(begin, end - begin);
-    if (std::none_of(std::begin(kElementwise), std::end(kElementwise),
-                     [&](const char* known) { return part == known; }))
-      return false;
-    begin = end + 1;
-  }
-  return true;
+  const std::vector<std::string> parts = split_words(type, '+');
+  return !parts.empty() && std::ranges::all_of(parts, [](const std::string& part) {
+    return reference::is_kind(part, reference::OpKind::kElementwise);
+  });
 }
 
 /// More time for memory than for arithmetic. Where the machine's peaks are unknown, less than one
