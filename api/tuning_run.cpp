@@ -188,6 +188,22 @@ struct Workplace {
   std::optional<ScratchDirectory> scratch;
 };
 
+/// From both banks, or into the one of operators.
+tuner::TuneOutcome tune(const Settings& settings, const compiler::PreparedModel& model,
+                        const options::Banks& op_banks, const options::Banks& graph_banks,
+                        tuner::Measurer& measurer, const tuner::TuneOptions& tuning) {
+  if (settings.job_type != JobType::kSubgraphs)
+    return tuner::tune_operators(model.graph, *op_banks.custom, op_banks.built_in.get(), measurer,
+                                 tuning);
+  const bank::LayeredSource op_strategies = op_banks.layered();
+  return tuner::tune_subgraphs({.graph = model.graph,
+                                .graph_bank = *graph_banks.custom,
+                                .built_in = graph_banks.built_in.get(),
+                                .op_strategies = &op_strategies,
+                                .op_bank = op_banks.custom.get()},
+                               measurer, tuning);
+}
+
 }  // namespace
 
 RunReport tune_subject(const Settings& settings, const Subject& subject) {
@@ -221,20 +237,11 @@ RunReport tune_subject(const Settings& settings, const Subject& subject) {
   if (measures_here) measure_machine(settings, *op_banks.custom, is_busy);
   const options::NearBanks near(op_banks);
   if (settings.takes_near) tuning.near = &near;
-  const options::Banks& banks = is_sgat ? graph_banks : op_banks;
-  const bank::LayeredSource op_strategies = op_banks.layered();
   RunReport report{.tuning_name = subject.name,
                    .gears = tuning.gears,
                    .result_path = tuning.result_path,
-                   .bank_directory = banks.custom->directory()};
-  report.outcome = is_sgat ? tuner::tune_subgraphs({.graph = model.graph,
-                                                    .graph_bank = *banks.custom,
-                                                    .built_in = banks.built_in.get(),
-                                                    .op_strategies = &op_strategies,
-                                                    .op_bank = op_banks.custom.get()},
-                                                   *measurer, tuning)
-                           : tuner::tune_operators(model.graph, *banks.custom, banks.built_in.get(),
-                                                   *measurer, tuning);
+                   .bank_directory = (is_sgat ? graph_banks : op_banks).custom->directory()};
+  report.outcome = tune(settings, model, op_banks, graph_banks, *measurer, tuning);
   if (!report.outcome.om_written) return report;
   report.om_path = tuning.tuned_om_path;
   if (is_of_host) warn_of_what_is_slow(subject.name, tuning.tuned_om_path);

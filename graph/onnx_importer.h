@@ -21,6 +21,7 @@
 
 namespace aoe::graph {
 
+struct DeclaredInput;
 struct SmallType;
 
 /// The graph that an attribute of the node holds; nullptr when it has none.
@@ -131,6 +132,8 @@ class Importer {
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
   void import_inputs(Scope& scope);
+  ConstantPtr take_given_input(const std::string& name, const std::vector<std::string>& numbers,
+                               std::vector<DeclaredInput>& inputs) const;
   std::vector<std::string> items_of_input(const std::string& name) const;
   void import_initializer(const std::string& name, ConstantPtr constant, std::int64_t type,
                           Scope& scope);
@@ -209,6 +212,13 @@ class Importer {
   void tell_texts();
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
   bool import_compound(const onnx::NodeProto& proto, Scope& scope);
+  bool import_sequence(const onnx::NodeProto& proto, Scope& scope);
+  bool import_optional(const onnx::NodeProto& proto, Scope& scope);
+  template <typename T>
+  void bind_scalar(const std::string& name, DataType dtype, T value, Scope& scope);
+  std::size_t place_of_item(const onnx::NodeProto& proto, std::size_t length,
+                            const Scope& scope) const;
+  std::vector<ValueId> edited_items(const onnx::NodeProto& proto, const Scope& scope);
   void import_sequence_map(const onnx::NodeProto& proto, Scope& scope);
   void import_unrolled_loop(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                             Scope& scope);

@@ -42,6 +42,14 @@ std::string desc_text(const TensorDesc& desc) {
   return std::string(name(desc.dtype)) + " " + to_string(desc.shape);
 }
 
+/// Up to IR version 3 every initializer is an input as well; only the others are given by the caller.
+std::set<std::string> initialized_names(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
+  for (const auto& sparse : graph.sparse_initializer()) names.insert(sparse.values().name());
+  return names;
+}
+
 /// Large models should not be in memory twice. What is cleared keeps its memory; what is swapped away does not.
 void release_values(onnx::TensorProto& tensor) {
   onnx::TensorProto whole;
@@ -66,13 +74,22 @@ std::vector<std::string> Importer::items_of_input(const std::string& name) const
   return items;
 }
 
+/// What --input_value says of it; it is an input no longer.
+ConstantPtr Importer::take_given_input(const std::string& name,
+                                       const std::vector<std::string>& numbers,
+                                       std::vector<DeclaredInput>& inputs) const {
+  const auto input = std::ranges::find(inputs, name, &DeclaredInput::name);
+  if (input == inputs.end())
+    throw Error(ExitCode::kUsage, "the model has no input '" + name + "'", "--input_value");
+  TensorDesc declared = std::move(input->desc);
+  if (const auto given = options_.input_shapes.find(name); given != options_.input_shapes.end())
+    declared.shape = given->second;
+  inputs.erase(input);
+  return constant_of_input(name, declared, numbers);
+}
+
 void Importer::import_inputs(Scope& scope) {
-  // Up to IR version 3 every initializer is an input as well; only the others are given by the
-  // caller.
-  std::set<std::string> initialized;
-  for (const auto& tensor : model_.graph().initializer()) initialized.insert(tensor.name());
-  for (const auto& sparse : model_.graph().sparse_initializer())
-    initialized.insert(sparse.values().name());
+  const std::set<std::string> initialized = initialized_names(model_.graph());
   std::vector<DeclaredInput> inputs;
   std::map<std::string, Shape> shapes = options_.input_shapes;
   std::map<std::string, std::vector<std::string>> sequences;  // to their tensors
@@ -108,18 +125,11 @@ void Importer::import_inputs(Scope& scope) {
     shapes.erase(name);
   }
   for (const auto& [name, numbers] : options_.input_values) {
-    const auto input = std::ranges::find(inputs, name, &DeclaredInput::name);
-    if (input == inputs.end())
-      throw Error(ExitCode::kUsage, "the model has no input '" + name + "'", "--input_value");
-    TensorDesc declared = input->desc;
-    if (const auto given = options_.input_shapes.find(name); given != options_.input_shapes.end())
-      declared.shape = given->second;
-    ConstantPtr constant = constant_of_input(name, declared, numbers);
+    ConstantPtr constant = take_given_input(name, numbers, inputs);
     const TensorDesc desc = constant->desc();
     bind(name, now_->graph.add_value(unique_value_name(name), desc, std::move(constant)));
-    inputs.erase(input);
+    shapes.erase(name);
   }
-  for (const auto& [name, numbers] : options_.input_values) shapes.erase(name);
   resolve_input_shapes(inputs, shapes);
   for (const DeclaredInput& input : inputs) {
     check_size(input.desc, "input '" + input.name + "'");

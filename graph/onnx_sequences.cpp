@@ -56,64 +56,90 @@ std::size_t Importer::place_in_sequence(const onnx::NodeProto& proto, int input,
 }
 
 bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
+  if (import_sequence(proto, scope) || import_optional(proto, scope)) return true;
+  return proto.op_type() == "Identity" && has_input(proto, 0) &&
+         scope.find_compound(proto.input(0)) != nullptr &&
+         scope.bind(proto.output(0), proto.input(0), scope);
+}
+
+template <typename T>
+void Importer::bind_scalar(const std::string& name, DataType dtype, T value, Scope& scope) {
+  const TensorDesc desc{.dtype = dtype};
+  scope.values[name] = now_->graph.add_value(unique_value_name(scope.prefix + name), desc,
+                                             std::make_shared<Constant>(desc, &value));
+}
+
+bool Importer::import_sequence(const onnx::NodeProto& proto, Scope& scope) {
   const std::string& type = proto.op_type();
   const std::string& out = proto.output(0);
-  const std::string where = "node " + describe(proto);
-  const auto set_sequence = [&](std::vector<ValueId> items) {
-    scope.compounds[out] = {.is_sequence = true, .items = std::move(items)};
-    return true;
-  };
-  const auto set_constant = [&](const TensorDesc& desc, const void* value) {
-    scope.values[out] = now_->graph.add_value(unique_value_name(scope.prefix + out), desc,
-                                              std::make_shared<Constant>(desc, value));
-    return true;
-  };
-  if (type == "SequenceEmpty") return set_sequence({});
-  if (type == "SequenceConstruct") {
+  const bool is_map = type == "SequenceMap";
+  const bool edits = type == "SequenceInsert" || type == "SequenceErase";
+  if (edits || is_map || type == "SequenceAt" || type == "SequenceLength" ||
+      type == "ConcatFromSequence") {
+    const int place = is_map ? proto.input_size() : type == "SequenceInsert" ? 2 : 1;
+    if (is_packed_case(proto, place, scope)) return import_packed(proto, scope), true;
+  }
+  if (type == "SequenceEmpty") {
+    scope.compounds[out] = {.is_sequence = true, .items = {}};
+  } else if (type == "SequenceConstruct") {
     std::vector<ValueId> items;
     for (const std::string& input : proto.input()) items.push_back(scope.find(input));
     if (std::ranges::find(items, kNone) != items.end())
       fail_node(proto, "has an input that is no tensor");
-    return set_sequence(std::move(items));
+    scope.compounds[out] = {.is_sequence = true, .items = std::move(items)};
+  } else if (edits) {
+    scope.compounds[out] = {.is_sequence = true, .items = edited_items(proto, scope)};
+  } else if (type == "SequenceAt") {
+    const SequenceItems& items = sequence_of(proto, 0, scope).items;
+    scope.values[out] = items[place_of_item(proto, items.size(), scope)];
+  } else if (type == "SequenceLength") {
+    bind_scalar(out, DataType::kInt64, std::ssize(sequence_of(proto, 0, scope).items), scope);
+  } else if (type == "SplitToSequence") {
+    import_split_to_sequence(proto, scope);
+  } else if (type == "ConcatFromSequence") {
+    import_concat_from_sequence(proto, scope);
+  } else if (is_map) {
+    import_sequence_map(proto, scope);
+  } else {
+    return false;
   }
-  const int place = type == "SequenceInsert" ? 2 : 1;
-  if (type == "SequenceInsert" || type == "SequenceErase" || type == "SequenceAt" ||
-      type == "SequenceLength" || type == "ConcatFromSequence" || type == "SequenceMap")
-    if (is_packed_case(proto, type == "SequenceMap" ? proto.input_size() : place, scope))
-      return import_packed(proto, scope), true;
-  if (type == "SequenceInsert") {
-    const SequenceItems before = sequence_of(proto, 0, scope).items;
-    const std::size_t at =
-        place_in_sequence(proto, 2, before.size(), static_cast<std::int64_t>(before.size()), scope);
-    const ValueId value = has_input(proto, 1) ? scope.find(proto.input(1)) : kNone;
-    if (value == kNone) fail_node(proto, "inserts no tensor");
-    budget_.add_items(before.size() + 1, where);
-    std::vector<ValueId> items = before.list();
-    items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), value);
-    return set_sequence(std::move(items));
-  }
-  if (type == "SequenceErase" || type == "SequenceAt") {
-    const SequenceItems before = sequence_of(proto, 0, scope).items;
-    const std::size_t at = place_in_sequence(proto, 1, before.size(), -1, scope);
-    if (at >= before.size())
-      fail_node(proto, "reads position " + std::to_string(at) + " of a sequence of " +
-                           std::to_string(before.size()));
-    if (type == "SequenceAt") {
-      scope.values[out] = before[at];
-      return true;
-    }
+  return true;
+}
+
+/// Of a sequence of `length`, whose last item it is where the node names none.
+std::size_t Importer::place_of_item(const onnx::NodeProto& proto, std::size_t length,
+                                    const Scope& scope) const {
+  const std::size_t at = place_in_sequence(proto, 1, length, -1, scope);
+  if (at >= length)
+    fail_node(proto, "reads position " + std::to_string(at) + " of a sequence of " +
+                         std::to_string(length));
+  return at;
+}
+
+/// With one item more, or less.
+std::vector<ValueId> Importer::edited_items(const onnx::NodeProto& proto, const Scope& scope) {
+  const std::string where = "node " + describe(proto);
+  const SequenceItems before = sequence_of(proto, 0, scope).items;
+  const auto size = static_cast<std::int64_t>(before.size());
+  if (proto.op_type() == "SequenceErase") {
+    const std::size_t at = place_of_item(proto, before.size(), scope);
     budget_.add_items(before.size(), where);
     std::vector<ValueId> items = before.list();
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
-    return set_sequence(std::move(items));
+    return items;
   }
-  if (type == "SequenceLength") {
-    const auto length = static_cast<std::int64_t>(sequence_of(proto, 0, scope).items.size());
-    return set_constant({.dtype = DataType::kInt64}, &length);
-  }
-  if (type == "SplitToSequence") return import_split_to_sequence(proto, scope), true;
-  if (type == "ConcatFromSequence") return import_concat_from_sequence(proto, scope), true;
-  if (type == "SequenceMap") return import_sequence_map(proto, scope), true;
+  const std::size_t at = place_in_sequence(proto, 2, before.size(), size, scope);
+  const ValueId value = has_input(proto, 1) ? scope.find(proto.input(1)) : kNone;
+  if (value == kNone) fail_node(proto, "inserts no tensor");
+  budget_.add_items(before.size() + 1, where);
+  std::vector<ValueId> items = before.list();
+  items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), value);
+  return items;
+}
+
+bool Importer::import_optional(const onnx::NodeProto& proto, Scope& scope) {
+  const std::string& type = proto.op_type();
+  const std::string& out = proto.output(0);
   if (type == "Optional" && !has_input(proto, 0)) {
     scope.compounds[out] = {.is_sequence = false, .items = {}};
     return true;
@@ -122,19 +148,15 @@ bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
   if (type.starts_with("OptionalGet") || type.starts_with("OptionalHas"))
     if (held != nullptr && !held->is_sequence && held->packed != kNone)
       return import_packed_optional(proto, *held, scope), true;
+  const bool has_element = has_input(proto, 0) && (held == nullptr || held->is_sequence);
   if (type == "Optional" || type == "OptionalGetElement") {
-    if (!has_input(proto, 0) || (held != nullptr && !held->is_sequence))
-      fail_node(proto, "takes the value of an optional that holds nothing");
+    if (!has_element) fail_node(proto, "takes the value of an optional that holds nothing");
     if (!scope.bind(out, proto.input(0), scope)) fail_node(proto, "has no input");
     return true;
   }
-  if (type == "OptionalHasElement") {
-    const bool has_element = has_input(proto, 0) && (held == nullptr || held->is_sequence);
-    return set_constant({.dtype = DataType::kBool}, &has_element);
-  }
-  if (type == "Identity" && has_input(proto, 0) && scope.find_compound(proto.input(0)) != nullptr)
-    return scope.bind(out, proto.input(0), scope);
-  return false;
+  if (type != "OptionalHasElement") return false;
+  bind_scalar(out, DataType::kBool, has_element, scope);
+  return true;
 }
 
 void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& scope) {

@@ -26,6 +26,40 @@ std::int64_t attribute_at(const std::vector<std::int64_t>& list, std::size_t i) 
   return i < list.size() ? list[i] : 0;
 }
 
+/// An input of a Scan, of which each trip reads a slice.
+class Scanned {
+ public:
+  Scanned(const Tensor& whole, std::int64_t axis, bool is_reversed)
+      : whole_(whole), is_reversed_(is_reversed) {
+    Shape shape = whole.desc.shape;
+    const std::size_t along = reference::normalize_axis(axis, shape.size());
+    view_ = reference::view_axis(shape, along);
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(along));
+    const TensorDesc desc{.dtype = whole.desc.dtype, .shape = shape};
+    memory_ = AlignedMemory(storage_bytes(desc));
+    slice_ = {desc, memory_.data()};
+  }
+
+  std::int64_t trips() const { return view_.dim; }
+
+  /// Until the next is asked for.
+  const Tensor& slice(std::int64_t trip) {
+    const std::int64_t place = is_reversed_ ? view_.dim - 1 - trip : trip;
+    const std::size_t row = static_cast<std::size_t>(view_.inner) * size_bytes(whole_.desc.dtype);
+    for (std::int64_t o = 0; o < view_.outer && row > 0; ++o)
+      std::memcpy(memory_.at(static_cast<std::size_t>(o) * row),
+                  whole_.as<char>() + static_cast<std::size_t>(o * view_.dim + place) * row, row);
+    return slice_;
+  }
+
+ private:
+  Tensor whole_;
+  bool is_reversed_;
+  reference::AxisView view_;
+  AlignedMemory memory_;
+  Tensor slice_;
+};
+
 }  // namespace
 
 std::string ControlStep::fault(const Om& om, const OmStep& step) {
@@ -251,43 +285,19 @@ void ControlStep::run_scan(TaskClock& clock) {
   const reference::Attrs& attrs = step_.call.attrs;
   const auto scans = static_cast<std::size_t>(attrs.get_int("num_scan_inputs", 0));
   const std::size_t states = own_inputs(0) - scans;
-  struct Scanned {
-    Tensor whole;
-    reference::AxisView view;
-    bool is_reversed;
-    Held slice;
-  };
-  std::vector<Scanned> scanned(scans);
+  std::vector<Scanned> scanned;
   for (std::size_t i = 0; i < scans; ++i) {
-    Scanned& each = scanned[i];
-    each.whole = tensors_.view(step_.inputs[states + i]);
-    Shape shape = each.whole.desc.shape;
-    const std::size_t axis =
-        reference::normalize_axis(attribute_at(attrs.get_ints("scan_input_axes"), i), shape.size());
-    each.view = reference::view_axis(shape, axis);
-    each.is_reversed = attribute_at(attrs.get_ints("scan_input_directions"), i) != 0;
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    const TensorDesc desc{.dtype = each.whole.desc.dtype, .shape = shape};
-    each.slice.memory = AlignedMemory(storage_bytes(desc));
-    each.slice.tensor = {desc, each.slice.memory.data()};
-    if (each.view.dim != scanned[0].view.dim) refuse("what it scans differs in length");
+    scanned.emplace_back(tensors_.view(step_.inputs[states + i]),
+                         attribute_at(attrs.get_ints("scan_input_axes"), i),
+                         attribute_at(attrs.get_ints("scan_input_directions"), i) != 0);
+    if (scanned[i].trips() != scanned[0].trips()) refuse("what it scans differs in length");
   }
   std::vector<Tensor> inputs(own_inputs(0));
   for (std::size_t i = 0; i < states; ++i) inputs[i] = tensors_.view(step_.inputs[i]);
   std::vector<CollectedSlices> collected = nothing_collected(states);
   std::vector<Held> before;
-  for (std::int64_t trip = 0; trip < scanned[0].view.dim; ++trip) {
-    for (std::size_t i = 0; i < scans; ++i) {
-      Scanned& each = scanned[i];
-      const std::int64_t place = each.is_reversed ? each.view.dim - 1 - trip : trip;
-      const std::size_t row =
-          static_cast<std::size_t>(each.view.inner) * size_bytes(each.whole.desc.dtype);
-      for (std::int64_t o = 0; o < each.view.outer && row > 0; ++o)
-        std::memcpy(
-            each.slice.memory.at(static_cast<std::size_t>(o) * row),
-            each.whole.as<char>() + static_cast<std::size_t>(o * each.view.dim + place) * row, row);
-      inputs[states + i] = each.slice.tensor;
-    }
+  for (std::int64_t trip = 0; trip < scanned[0].trips(); ++trip) {
+    for (std::size_t i = 0; i < scans; ++i) inputs[states + i] = scanned[i].slice(trip);
     std::vector<Held> results = run_body(0, inputs, clock);
     collect(collected, std::span(results).subspan(states));
     for (std::size_t i = 0; i < states; ++i) inputs[i] = results[i].tensor;
