@@ -173,10 +173,4 @@ GearedGraph join_gears(std::vector<Graph> graphs, const GearRequest& request,
   return {join.take(), std::move(gears)};
 }
 
-GearedGraph import_gears(const std::filesystem::path& path, const ImportOptions& options,
-                         const GearRequest& request, const PassOptions& passes) {
-  const auto import = [&](const ImportOptions& sized) { return import_onnx(path, sized); };
-  return join_gears(import_each_gear(import, options, request), request, passes);
-}
-
 }  // namespace aoe::graph

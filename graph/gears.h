@@ -5,11 +5,10 @@
 // last to the end of all. What belongs to a gear has gear_prefix() (base/gears.h) in front of its name.
 //
 //   GearRequest request = parse_gears(GearKind::kBatch, "1,4,8", "data:-1,3,224,224");
-//   GearedGraph model = import_gears("m.onnx", {}, request, {});
+//   GearedGraph model = join_gears(import_each_gear(import, {}, request), request, {});
 //   compiler::split_gears(compiler::compile(model.graph, ...).om, model.gears);  // one om per gear
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -56,9 +55,5 @@ std::vector<Graph> import_each_gear(const ImportModel& import, const ImportOptio
 /// Runs the passes on each of import_each_gear() and joins them. Throws, naming the gear.
 GearedGraph join_gears(std::vector<Graph> graphs, const GearRequest& request,
                        const PassOptions& passes);
-
-/// Both, of a file.
-GearedGraph import_gears(const std::filesystem::path& path, const ImportOptions& options,
-                         const GearRequest& request, const PassOptions& passes);
 
 }  // namespace aoe::graph

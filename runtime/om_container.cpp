@@ -17,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "an om is little-endian");
 
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr char kMagic[8] = {'A', 'O', 'E', 'O', 'M', 0, 0, 1};
+constexpr char kOmMagic[8] = {'A', 'O', 'E', 'O', 'M', 0, 0, 1};
 // The version is the least that a reader must know: raise it for files that an older reader could not run.
 constexpr std::uint32_t kOneShapeVersion = 1;
 constexpr std::uint32_t kGearsVersion = 2;
@@ -56,7 +56,7 @@ std::uint32_t crc_of(const Header& header) {
 Header make_header(std::span<const OmSection> sections) {
   AOE_CHECK(sections.size() <= kMostSections, "too many sections");
   Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  std::memcpy(header.magic, kOmMagic, sizeof kOmMagic);
   header.format_version =
       sections.back().kind == SectionKind::kGears ? kGearsVersion : kOneShapeVersion;
   header.section_count = static_cast<std::uint32_t>(sections.size());
@@ -72,28 +72,31 @@ Header make_header(std::span<const OmSection> sections) {
   return header;
 }
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+[[noreturn]] void refuse_container(const std::string& where, const std::string& what) {
   throw Error(ExitCode::kOm, what, where, "compile the model again with atc");
 }
 
 Header read_header(std::string_view bytes, const std::string& where) {
-  if (bytes.substr(0, sizeof kMagic) != std::string_view(kMagic, sizeof kMagic))
+  if (bytes.substr(0, sizeof kOmMagic) != std::string_view(kOmMagic, sizeof kOmMagic))
     throw Error(ExitCode::kOm, "is not an om file", where, "atc makes one from an ONNX model");
   if (bytes.size() < kPageBytes)
-    refuse(where, "is truncated: " + std::to_string(bytes.size()) + " bytes, not even a header");
+    refuse_container(where,
+                     "is truncated: " + std::to_string(bytes.size()) + " bytes, not even a header");
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   // Before the checksum: a later version may have another header.
   if (header.format_version < kOneShapeVersion || header.format_version > kGearsVersion)
-    refuse(where, "has om format version " + std::to_string(header.format_version) +
-                      ", this program reads versions " + std::to_string(kOneShapeVersion) + " to " +
-                      std::to_string(kGearsVersion));
-  if (header.crc != crc_of(header)) refuse(where, "is damaged: the header's checksum does not fit");
+    refuse_container(where, "has om format version " + std::to_string(header.format_version) +
+                                ", this program reads versions " +
+                                std::to_string(kOneShapeVersion) + " to " +
+                                std::to_string(kGearsVersion));
+  if (header.crc != crc_of(header))
+    refuse_container(where, "is damaged: the header's checksum does not fit");
   if (bytes.size() != header.total_bytes)
-    refuse(where,
-           std::string(bytes.size() < header.total_bytes ? "is truncated: " : "is too long: ") +
-               std::to_string(bytes.size()) + " bytes instead of " +
-               std::to_string(header.total_bytes));
+    refuse_container(
+        where, std::string(bytes.size() < header.total_bytes ? "is truncated: " : "is too long: ") +
+                   std::to_string(bytes.size()) + " bytes instead of " +
+                   std::to_string(header.total_bytes));
   return header;
 }
 
@@ -149,17 +152,11 @@ std::size_t size_of(std::span<const std::string_view> pieces) {
   return bytes;
 }
 
-std::string write_container(std::span<const OmSection> sections) {
-  OmFile file;
-  for (const OmSection& section : sections) file.add_view(section.kind, section.bytes);
-  return file.bytes();
-}
-
 /// The table leaves no freedom: sections follow each other page by page, with zeros between them.
 std::vector<OmSection> read_container(std::string_view bytes, const std::string& where) {
   const Header header = read_header(bytes, where);
   const std::vector<SectionKind> kinds = expected_kinds(header);
-  if (kinds.empty()) refuse(where, "has a malformed section table");
+  if (kinds.empty()) refuse_container(where, "has a malformed section table");
   std::vector<OmSection> sections;
   std::uint64_t end = kPageBytes;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -167,17 +164,18 @@ std::vector<OmSection> read_container(std::string_view bytes, const std::string&
     const std::uint64_t offset = round_up_to_page(end);
     if (entry.kind != static_cast<std::uint32_t>(kinds[i]) || entry.offset != offset ||
         offset > bytes.size() || entry.size_bytes > bytes.size() - offset)
-      refuse(where, "has a malformed section table");
+      refuse_container(where, "has a malformed section table");
     const std::string section_name = kSectionNames[entry.kind];
     if (bytes.substr(end, offset - end).find_first_not_of('\0') != std::string_view::npos)
-      refuse(where, "is damaged: before the " + section_name + " section");
+      refuse_container(where, "is damaged: before the " + section_name + " section");
     const std::string_view content = bytes.substr(offset, entry.size_bytes);
     if (crc32c(content.data(), content.size()) != entry.crc)
-      refuse(where, "is damaged: the checksum of the " + section_name + " section does not fit");
+      refuse_container(where,
+                       "is damaged: the checksum of the " + section_name + " section does not fit");
     sections.push_back({kinds[i], content});
     end = offset + entry.size_bytes;
   }
-  if (end != bytes.size()) refuse(where, "has a malformed section table");
+  if (end != bytes.size()) refuse_container(where, "has a malformed section table");
   return sections;
 }
 

@@ -43,8 +43,6 @@ class OmFile {
 
 std::size_t size_of(std::span<const std::string_view> pieces);
 
-std::string write_container(std::span<const OmSection> sections);
-
 /// Views of `bytes`, every checksum verified, in the order of the file. Throws Error(kOm) that names `where`.
 std::vector<OmSection> read_container(std::string_view bytes, const std::string& where);
 

@@ -9,6 +9,7 @@
 #include "bank/zstd_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "tests/bank/bank_fixture.h"
 #include "tests/temp_dir.h"
 
@@ -154,19 +155,18 @@ TEST_F(BankFile, DamageIsRefusedWhereverItIs) {
 TEST_F(BankFile, HostileTextIsRefusedWithItsLine) {
   const std::string soc = kTestSoc;
   const auto header = [&](int entries, int records) {
-    return json{{"kind", "aoe knowledge bank export"},
-                {"version", 1},
-                {"bank", "op"},
-                {"soc_version", soc},
-                {"entries", entries},
-                {"records", records}}
-               .dump() +
+    return json_text(json{{"kind", "aoe knowledge bank export"},
+                          {"version", 1},
+                          {"bank", "op"},
+                          {"soc_version", soc},
+                          {"entries", entries},
+                          {"records", records}}) +
            "\n";
   };
   const auto entry = [&](const std::string& description, const std::string& strategies,
                          const std::string& soc_version) {
-    return R"({"entry":{"schema":1,"description":)" + json(description).dump() +
-           R"(,"soc_version":)" + json(soc_version).dump() + R"(,"strategies":)" + strategies +
+    return R"({"entry":{"schema":1,"description":)" + json_text(json(description)) +
+           R"(,"soc_version":)" + json_text(json(soc_version)) + R"(,"strategies":)" + strategies +
            "}}\n";
   };
   ASSERT_EQ(refusal(compress_text(header(1, 0) + entry("{}", "[]", soc))), "");

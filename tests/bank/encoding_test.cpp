@@ -9,6 +9,7 @@
 
 #include "bank/bank_file.h"
 #include "bank/values.h"
+#include "base/json_text.h"
 #include "tests/bank/bank_fixture.h"
 #include "tests/temp_dir.h"
 
@@ -33,7 +34,7 @@ Record full_record() {
 }
 
 std::string text_of(const BankEntry& entry) {
-  return entry_to_json(entry).dump();
+  return json_text(entry_to_json(entry));
 }
 
 TEST(Encoding, AnEntryIsReadAsItWasWritten) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "base/json_text.h"
 #include "compiler/attention/attention_nest.h"
 #include "tests/compiler/impl_check.h"
 #include "tests/compiler/machine_code.h"
@@ -48,7 +49,7 @@ class RandomAttention {
     set_output(s);
     line.task.op = {.type = "FlashAttentionScore", .attrs = to_attrs(s, has_mask)};
     line.task.outputs = {{.dtype = DataType::kFloat, .shape = s.output_shape}};
-    line.text += reference::to_json(line.task.op).dump();
+    line.text += json_text(reference::to_json(line.task.op));
     return line;
   }
 

@@ -50,7 +50,7 @@ class CompiledGears : public testing::Test {
   CompiledGears() { write_file_atomically(path_, aoe::tests::model_bytes(kModel)); }
 
   GearedGraph import(GearKind kind, const std::string& values, const std::string& shapes) const {
-    return graph::import_gears(path_, {}, graph::parse_gears(kind, values, shapes), {});
+    return aoe::tests::import_gears(path_, graph::parse_gears(kind, values, shapes));
   }
   /// The same gear without the others.
   graph::Graph alone(const Shape& shape, bool has_passes) const {

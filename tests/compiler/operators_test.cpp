@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "graph/passes.h"
 #include "reference/typed.h"
 #include "tests/compiler/element_types.h"
@@ -116,7 +117,7 @@ struct Call {
   std::string text() const {
     std::string text = def->type;
     for (const DataType type : types) text += " " + std::string(name(type));
-    return text + " " + nlohmann::json(reference::to_json(attrs)).dump();
+    return text + " " + json_text(nlohmann::json(reference::to_json(attrs)));
   }
 
   /// What the operator says about operands of this shape; nothing when it refuses the types.

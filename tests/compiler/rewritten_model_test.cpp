@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json_text.h"
 #include "compiler/graph_strategies.h"
 #include "graph/passes.h"
 #include "graph/subgraph.h"
@@ -91,7 +92,7 @@ TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
   for (std::size_t i = 0; i < form.order.size(); ++i)
     if (reference::anchor(source.nodes[form.order[i]].op).type == "Conv2D")
       step.nodes.push_back(static_cast<int>(i));
-  const std::string plan = graph::to_json(graph::RewritePlan{{step}}).dump();
+  const std::string plan = json_text(graph::to_json(graph::RewritePlan{{step}}));
 
   const OneSubgraph bank(form.description, plan, "faster");
   graph::Graph other = block_behind("Sigmoid");
@@ -129,7 +130,7 @@ TEST(GraphStrategies, AreAppliedToBodiesToo) {
   for (std::size_t i = 0; i < form.order.size(); ++i)
     if (reference::anchor(source.nodes[form.order[i]].op).type == "Conv2D")
       step.nodes.push_back(static_cast<int>(i));
-  const OneSubgraph bank(form.description, graph::to_json(graph::RewritePlan{{step}}).dump(),
+  const OneSubgraph bank(form.description, json_text(graph::to_json(graph::RewritePlan{{step}})),
                          "faster");
   graph::Graph graph = tests::import_text(R"(
       g (bool flag, float[1,8,5,5] x) => (float[1,4,5,5] y)
@@ -164,7 +165,7 @@ TEST(GraphStrategies, KeepAFormatInAnyModelThatHoldsTheSubgraph) {
                                .version = 1,
                                .nodes = {0, 1, 2},
                                .params = {{"format", static_cast<std::int64_t>(format)}}};
-    const OneSubgraph bank(form.description, graph::to_json(graph::RewritePlan{{step}}).dump(),
+    const OneSubgraph bank(form.description, json_text(graph::to_json(graph::RewritePlan{{step}})),
                            "faster");
     graph::Graph other = block_behind("Sigmoid");
     const graph::Graph meaning = other;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/words.h"
 #include "reference/typed.h"
 
@@ -45,7 +46,7 @@ bool read_attribute(const std::string& word, reference::Attrs& attrs) {
   const auto equals = word.find('=');
   if (equals == std::string::npos) return false;
   const std::string name = word.substr(0, equals);
-  const json value = json::parse(word.substr(equals + 1), nullptr, false);
+  const json value = json_or_discarded(word.substr(equals + 1));
   if (value.is_discarded()) refuse(word);
   attrs.set(name, parse_attribute(name, value));
   return true;
@@ -72,7 +73,7 @@ ParsedInput parse_input(const std::string& text, std::mt19937& engine) {
   if (text == "-") return {};
   TensorDesc desc{.dtype = DataType::kFloat};
   if (text[0] == '[') {
-    const auto list = json::parse(text).get<std::vector<std::int64_t>>();
+    const auto list = parse_json(text).get<std::vector<std::int64_t>>();
     desc = {.dtype = DataType::kInt64, .shape = {static_cast<std::int64_t>(list.size())}};
     const auto values = std::make_shared<Constant>(desc, list.data());
     return {{desc, values}, values};

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace aoe::compiler {
 namespace {
 using nlohmann::json;
@@ -63,9 +65,9 @@ TEST(TaskFromKey, RefusesWhatIsNoTask) {
       {"/inputs", json::array()},
   };
   for (const auto& [path, value] : changes) {
-    json changed = json::parse(described_key().description);
+    json changed = parse_json(described_key().description);
     changed[json::json_pointer(path)] = value;
-    EXPECT_TRUE(refuses(changed.dump())) << path << " " << value;
+    EXPECT_TRUE(refuses(json_text(changed))) << path << " " << value;
   }
 }
 

@@ -71,7 +71,7 @@ class JoinedGears : public testing::Test {
                      const std::string& shapes) {
     const auto path = dir_ / "m.onnx";
     write_file_atomically(path, aoe::tests::model_bytes(model));
-    return import_gears(path, {}, parse_gears(kind, values, shapes), {});
+    return aoe::tests::import_gears(path, parse_gears(kind, values, shapes));
   }
   aoe::tests::TempDir dir_;
 };

@@ -74,4 +74,12 @@ graph::Graph import_text(const std::string& graph_text, int opset,
   return import_bytes(model_bytes(graph_text, opset), options);
 }
 
+graph::GearedGraph import_gears(const std::filesystem::path& path,
+                                const graph::GearRequest& request) {
+  const auto import = [&](const graph::ImportOptions& sized) {
+    return graph::import_onnx(path, sized);
+  };
+  return graph::join_gears(graph::import_each_gear(import, {}, request), request, {});
+}
+
 }  // namespace aoe::tests

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 
+#include "graph/gears.h"
 #include "graph/graph.h"
 #include "graph/onnx_import.h"
 
@@ -31,5 +32,9 @@ onnx::ModelProto parsed_model(const std::string& graph_text, int opset = 13);
 graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options = {});
 graph::Graph import_text(const std::string& graph_text, int opset = 13,
                          const graph::ImportOptions& options = {});
+
+/// The file in all gears, with all passes.
+graph::GearedGraph import_gears(const std::filesystem::path& path,
+                                const graph::GearRequest& request);
 
 }  // namespace aoe::tests

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_text.h"
 #include "runtime/om_container.h"
+#include "tests/runtime/om_sections.h"
 
 namespace aoe::tests {
 namespace {
@@ -22,12 +24,6 @@ using runtime::SectionKind;
 constexpr int kMostFieldChanges = 3;
 constexpr std::size_t kAlignment = 64;
 
-std::string to_cbor(const json& tree) {
-  std::string bytes;
-  json::to_cbor(tree, bytes);
-  return bytes;
-}
-
 class FieldMutator {
  public:
   explicit FieldMutator(std::mt19937& random) : random_(random) {}
@@ -37,10 +33,10 @@ class FieldMutator {
     collect(tree, "");
     const auto& [key, nodes] = *std::next(by_key_.begin(), pick(by_key_.size()));
     json& node = *nodes[pick(nodes.size())];
-    const std::string before = node.dump().substr(0, kShown);
+    const std::string before = json_text(node).substr(0, kShown);
     replace(node, nodes);
-    what_ +=
-        (what_.empty() ? "" : "; ") + key + " " + before + " -> " + node.dump().substr(0, kShown);
+    what_ += (what_.empty() ? "" : "; ") + key + " " + before + " -> " +
+             json_text(node).substr(0, kShown);
   }
 
   std::size_t pick(std::size_t count) { return random_() % count; }
@@ -172,7 +168,7 @@ OmMutant mutate_om(const std::string& bytes, std::mt19937& random) {
   }
   const std::size_t place = mutator.pick(10) == 0 ? others[mutator.pick(others.size())]
                                                   : graphs[mutator.pick(graphs.size())];
-  json tree = json::from_cbor(sections[place].bytes);
+  json tree = parse_cbor(sections[place].bytes);
   const bool is_graph = sections[place].kind == SectionKind::kGraph;
   const std::vector<json*> controls = is_graph ? control_steps(tree) : std::vector<json*>{};
   if (!controls.empty() && mutator.pick(3) == 0) {
@@ -185,10 +181,10 @@ OmMutant mutate_om(const std::string& bytes, std::mt19937& random) {
       mutator.change(tree);
     mutant.what = mutator.what();
   }
-  changed[place] = to_cbor(tree);
+  changed[place] = cbor_bytes(tree);
   for (std::size_t i = 0; i < sections.size(); ++i)
     if (!changed[i].empty()) sections[i].bytes = changed[i];
-  mutant.bytes = runtime::write_container(sections);
+  mutant.bytes = om_of(sections);
   return mutant;
 }
 

@@ -79,8 +79,8 @@ std::string compiled(graph::Graph graph, std::uint32_t seed) {
 std::string compiled_gears(const TempDir& directory) {
   const auto path = directory / "gears.onnx";
   write_file_atomically(path, model_bytes(kNetwork));
-  const auto model = graph::import_gears(
-      path, {}, graph::parse_gears(GearKind::kBatch, "1,3", "x:-1,8,12,12"), {});
+  const auto model =
+      import_gears(path, graph::parse_gears(GearKind::kBatch, "1,3", "x:-1,8,12,12"));
   auto options = compiler::options_for(compiler::loopnest::test_socs().front(), 2);
   return compiler::om_model(compiler::compile(model.graph, options).om, model.gears).serialize();
 }

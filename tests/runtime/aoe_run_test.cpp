@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "runtime/npy.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/runtime/run_program.h"
@@ -111,7 +112,7 @@ TEST_F(AoeRun, StreamsRunAtOnceAndAllCount) {
   const Finished finished =
       run("--model=m.om --streams=3 --repeat=4 --warmup=2 --threads=1 --json");
   ASSERT_EQ(finished.exit_code, 0) << finished.output;
-  const json report = json::parse(finished.output);
+  const json report = parse_json(finished.output);
   EXPECT_EQ(report.at("schema"), "aoe.run");
   EXPECT_EQ(report.at("version"), 1);
   EXPECT_EQ(report.at("streams"), 3);
@@ -132,7 +133,7 @@ TEST_F(AoeRun, StreamsRunAtOnceAndAllCount) {
 TEST_F(AoeRun, TheBatchIsThatOfTheModelAndIsCounted) {
   const Finished finished = run("--model=m.om --batch=2 --json");
   ASSERT_EQ(finished.exit_code, 0) << finished.output;
-  const json throughput = json::parse(finished.output).at("throughput");
+  const json throughput = parse_json(finished.output).at("throughput");
   EXPECT_DOUBLE_EQ(throughput.at("samples_per_s"), 2 * throughput.at("runs_per_s").get<double>());
   expect_refused("--model=m.om --batch=3", ExitCode::kUsage, "3 as its first dimension");
   expect_refused("--model=m.om --batch=2 --gear=2", ExitCode::kUsage, "exclude each other");
@@ -153,7 +154,7 @@ TEST_F(AoeRun, ComparesOutputsWithAReference) {
   EXPECT_EQ(run(inputs + " --reference=ref --tolerance=0.02").exit_code, 0);
   const Finished as_json = run(inputs + " --reference=ref --json");
   EXPECT_EQ(as_json.exit_code, kDiffers);
-  const json output = json::parse(as_json.output).at("outputs").at(0);
+  const json output = parse_json(as_json.output).at("outputs").at(0);
   EXPECT_NEAR(output.at("error"), 0.01, 2e-4);
   EXPECT_EQ(output.at("within"), false);
 
@@ -169,7 +170,7 @@ TEST_F(AoeRun, ComparesOutputsWithAReference) {
 TEST_F(AoeRun, TellsOpsAsJsonToo) {
   const Finished finished = run("--model=m.om --repeat=3 --profile --json");
   ASSERT_EQ(finished.exit_code, 0) << finished.output;
-  const json ops = json::parse(finished.output).at("ops");
+  const json ops = parse_json(finished.output).at("ops");
   ASSERT_EQ(ops.size(), 2U);
   double shares = 0;
   for (const json& op : ops) shares += op.at("share").get<double>();

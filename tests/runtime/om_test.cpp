@@ -14,6 +14,7 @@
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 #include "tests/runtime/om_builder.h"
+#include "tests/runtime/om_sections.h"
 #include "tests/temp_dir.h"
 
 namespace aoe::runtime {
@@ -163,7 +164,7 @@ TEST(Om, ReadsTheStepsOfAnOlderCompilersGroups) {
     section.bytes = graph;
   }
   ASSERT_FALSE(graph.empty());
-  const Om om = parse_copy(write_container(sections));
+  const Om om = parse_copy(aoe::tests::om_of(sections));
   ASSERT_EQ(om.steps.size(), 2u);
   EXPECT_EQ(om.steps[1].op_types.front(), "Relu");
 }
@@ -177,7 +178,7 @@ TEST(Om, RefusesSectionsThatNestDeeply) {
     for (OmSection& section : sections)
       if (section.kind == kind) section.bytes = nested;
     try {
-      parse_copy(write_container(sections));
+      parse_copy(aoe::tests::om_of(sections));
       ADD_FAILURE() << "section " << static_cast<int>(kind) << " was accepted";
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ExitCode::kOm);

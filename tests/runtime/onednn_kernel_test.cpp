@@ -10,6 +10,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "reference/op.h"
 
 namespace aoe::runtime {
@@ -355,7 +356,7 @@ void expect_refused(const json& params, const std::vector<std::size_t>& bytes,
                     const std::string& why) {
   try {
     OneDnnKernel::create(params, kThreads, bytes);
-    ADD_FAILURE() << "accepted " << params.dump();
+    ADD_FAILURE() << "accepted " << json_text(params);
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::kOm);
     EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
@@ -455,7 +456,7 @@ TEST(OneDnnKernel, CopiesStoredWeightsIntoTheLayoutThatItWants) {
        {std::pair{plain, matrix}, std::pair{transposed, Floats{1, 3, 2, 4}}}) {
     std::vector<Floats> buffers = {{1, 0, 0, 1}, matrix, {}, Floats(4)};
     run(product_of_stored(layout), buffers);
-    EXPECT_EQ(buffers[3], expected) << layout.dump();
+    EXPECT_EQ(buffers[3], expected) << json_text(layout);
   }
   Floats packed(16 * 16);
   repack(plain, matrix.data(), blocked, packed.data());

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "acl/svp_acl.h"
+#include "base/file.h"
+#include "base/json_text.h"
 #include "profiler/collect/options.h"
 #include "profiler/database/importer.h"
 #include "profiler/raw/raw_reader.h"
@@ -47,7 +49,7 @@ class ProfilingOptions : public ::testing::Test {
   /// aclInit(), aclFinalize() with these options, and what they came to.
   json collected(const json& options) {
     set("PROFILING_MODE", "true");
-    set("PROFILING_OPTIONS", with_output(options).dump());
+    set("PROFILING_OPTIONS", json_text(with_output(options)));
     EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS) << aclGetRecentErrMsg();
     EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
     const json sample = sample_in(output_);
@@ -147,7 +149,7 @@ TEST_F(ProfilingOptions, FlawsAreNamed) {
       {"ascendcl", {{"ascendcl", "on"}}},
   };
   for (const auto& [name, options] : flawed) {
-    set("PROFILING_OPTIONS", with_output(options).dump());
+    set("PROFILING_OPTIONS", json_text(with_output(options)));
     EXPECT_EQ(aclInit(nullptr), ACL_ERROR_INVALID_PROFILING_CONFIG) << name;
     const std::string message = aclGetRecentErrMsg();
     EXPECT_NE(message.find(std::string("PROFILING_OPTIONS.") + name), std::string::npos) << message;
@@ -162,7 +164,7 @@ TEST_F(ProfilingOptions, FlawsAreNamed) {
     EXPECT_NE(std::string(aclGetRecentErrMsg()).find("ASCEND_WORK_PATH"), std::string::npos);
   }
   std::ofstream(output_) << "a file";
-  set("PROFILING_OPTIONS", with_output({}).dump());
+  set("PROFILING_OPTIONS", json_text(with_output({})));
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_INVALID_FILE);
   for (const char* mode : {"on", "True", "1", "static"}) {
     set("PROFILING_MODE", mode);
@@ -175,15 +177,15 @@ TEST_F(ProfilingOptions, FlawsAreNamed) {
 
 TEST_F(ProfilingOptions, OneCollectorAtATime) {
   set("PROFILING_MODE", "true");
-  set("PROFILING_OPTIONS", with_output({}).dump());
+  set("PROFILING_OPTIONS", json_text(with_output({})));
   ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
   EXPECT_EQ(aclprofInit(".", 1), ACL_ERROR_PROF_ALREADY_RUN);
   ASSERT_EQ(aclFinalize(), ACL_SUCCESS);
   fs::remove_all(output_);
   // acl.json is the program's own word.
   const std::string acl_json = (temp_ / "acl.json").string();
-  std::ofstream(acl_json) << json{
-      {"profiler", {{"switch", "on"}, {"output", (temp_ / "of_acl_json").string()}}}};
+  std::ofstream(acl_json) << json_text(
+      json{{"profiler", {{"switch", "on"}, {"output", (temp_ / "of_acl_json").string()}}}});
   ASSERT_EQ(aclInit(acl_json.c_str()), ACL_SUCCESS);
   ASSERT_EQ(aclFinalize(), ACL_SUCCESS);
   EXPECT_FALSE(fs::exists(output_));
@@ -193,7 +195,7 @@ TEST_F(ProfilingOptions, OneCollectorAtATime) {
 TEST_F(ProfilingOptions, PointsOfTheOptionsReachTheStepTrace) {
   const auto fp_starts = [&](const json& options) {
     set("PROFILING_MODE", "true");
-    set("PROFILING_OPTIONS", with_output(options).dump());
+    set("PROFILING_OPTIONS", json_text(with_output(options)));
     EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS) << aclGetRecentErrMsg();
     EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
     {
@@ -241,7 +243,7 @@ TEST(SvpAcl, WithoutTheFileADefaultOneIsMade) {
   ASSERT_EQ(svp_acl_init(path.c_str()), ACL_SUCCESS);
   EXPECT_EQ(svp_acl_init(path.c_str()), ACL_ERROR_REPEAT_INITIALIZE);
   ASSERT_EQ(svp_acl_finalize(), ACL_SUCCESS);
-  json config = json::parse(std::ifstream(path));
+  json config = parse_json(read_file(path, ExitCode::kFailure));
   EXPECT_EQ(config["profiler"]["switch"], "off");
   config["profiler"]["switch"] = "on";
   config["profiler"]["output"] = (temp / "missing").string();  // beside the executable then

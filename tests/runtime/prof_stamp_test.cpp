@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "profiler/collect/options.h"
 #include "profiler/database/importer.h"
 #include "profiler/export/summary.h"
@@ -52,7 +53,7 @@ class ProfStamp : public ::testing::Test {
     for (const auto& path : profiler::export_summaries(*profile_, temp_ / "out", "1", {}))
       tables.texts[path.filename().string()] = read_file(path, ExitCode::kFailure);
     for (const auto& path : profiler::export_timelines(*profile_, temp_ / "out", "1", {}))
-      timelines_[path.filename().string()] = json::parse(read_file(path, ExitCode::kFailure));
+      timelines_[path.filename().string()] = parse_json(read_file(path, ExitCode::kFailure));
     return tables;
   }
   static void* stamp(const std::string& message) {
@@ -215,7 +216,7 @@ TEST_F(ProfStamp, StepsOfTheProgramAreInTheStepTrace) {
   EXPECT_EQ(models, (std::vector<std::string>{id, "N/A", id, "N/A"}));
   EXPECT_GE(std::stod(tables.cell("step_trace", 2, "Iteration Time(us)")),
             std::stod(tables.cell("step_trace", 1, "Iteration Time(us)")));
-  EXPECT_NE(timelines_.at("step_trace_1.json").dump().find("Step Trace(program)"),
+  EXPECT_NE(json_text(timelines_.at("step_trace_1.json")).find("Step Trace(program)"),
             std::string::npos);
 }
 
@@ -254,7 +255,7 @@ TEST_F(ProfStamp, OutsideOfACollectionWithStampsNothingIsRecorded) {
 TEST_F(ProfStamp, CollectionsOfOthersHaveThemToo) {
   const std::string acl_json = (temp_ / "acl.json").string();
   const json object = {{"switch", "on"}, {"msproftx", "on"}, {"output", output_.string()}};
-  write_file_atomically(acl_json, json{{"profiler", object}}.dump());
+  write_file_atomically(acl_json, json_text(json{{"profiler", object}}));
   const profiler::CollectOptions of_msprof{.output = output_, .msproftx = true};
   const auto marked_in_a_run_of = [&](const char* config) {
     aclFinalize();
@@ -274,7 +275,7 @@ TEST_F(ProfStamp, CollectionsOfOthersHaveThemToo) {
     return marks;
   };
   EXPECT_EQ(marked_in_a_run_of(acl_json.c_str()), 1);
-  ::setenv(profiler::kOptionsVariable, profiler::to_json(of_msprof).dump().c_str(), 1);
+  ::setenv(profiler::kOptionsVariable, json_text(profiler::to_json(of_msprof)).c_str(), 1);
   EXPECT_EQ(marked_in_a_run_of(nullptr), 1);
   ::unsetenv(profiler::kOptionsVariable);
 }

@@ -15,6 +15,7 @@
 
 #include "acl/acl.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "profiler/collect/control_socket.h"
 #include "profiler/collect/options.h"
 #include "runtime/op_table.h"
@@ -88,7 +89,7 @@ class AclProfiling : public ::testing::Test {
   /// Writes acl.json with this profiler object and the output directory.
   const char* config(json profiler) {
     profiler["output"] = output_.string();
-    std::ofstream(config_path_) << json{{"profiler", profiler}};
+    std::ofstream(config_path_) << json_text(json{{"profiler", profiler}});
     return config_path_.c_str();
   }
   RawMemory read() const {
@@ -130,7 +131,7 @@ TEST_F(AclProfiling, CurrentGenerationHoldsCallsTasksStepsAndTheModel) {
   EXPECT_EQ(model["ops"][1]["write_bytes"], 24);
   EXPECT_TRUE(model.at("peak_gflops").is_null());  // as in an om of an older compiler
   EXPECT_TRUE(model.at("memory_gb_s").is_null());
-  EXPECT_EQ(model["memory"]["static_ops"], json::parse(R"([{"op":"step0_Add","bytes":24}])"));
+  EXPECT_EQ(model["memory"]["static_ops"], parse_json(R"([{"op":"step0_Add","bytes":24}])"));
 
   const std::vector<RawEvent> tasks = events_of(memory, EventKind::kTask);
   const std::vector<RawEvent> steps = events_of(memory, EventKind::kStep);
@@ -316,23 +317,24 @@ TEST_F(AclProfiling, UnknownKeysAndValuesAreRefused) {
     EXPECT_EQ(aclInit(config(profiler)), ACL_ERROR_INVALID_PROFILING_CONFIG) << profiler;
     EXPECT_NE(aclGetRecentErrMsg(), nullptr);
   }
-  std::ofstream(config_path_) << json{{"profiler", {{"switch", "on"}, {"output", "a$b"}}}};
+  std::ofstream(config_path_) << json_text(
+      json{{"profiler", {{"switch", "on"}, {"output", "a$b"}}}});
   EXPECT_EQ(aclInit(config_path_.c_str()), ACL_ERROR_INVALID_PROFILING_CONFIG);
-  std::ofstream(config_path_) << json{{"profiler", "on"}};
+  std::ofstream(config_path_) << json_text(json{{"profiler", "on"}});
   EXPECT_EQ(aclInit(config_path_.c_str()), ACL_ERROR_INVALID_PROFILING_CONFIG);
   EXPECT_TRUE(fs::is_empty(output_));
 }
 
 TEST_F(AclProfiling, DirectoryThatCannotBeMadeIsRefused) {
   std::ofstream(temp_ / "file") << "not a directory";
-  std::ofstream(config_path_) << json{
-      {"profiler", {{"switch", "on"}, {"output", (temp_ / "file").string() + "/x"}}}};
+  std::ofstream(config_path_) << json_text(
+      json{{"profiler", {{"switch", "on"}, {"output", (temp_ / "file").string() + "/x"}}}});
   EXPECT_EQ(aclInit(config_path_.c_str()), ACL_ERROR_INVALID_FILE);
 }
 
 TEST_F(AclProfiling, MsprofGoesBeforeAclJson) {
   const profiler::CollectOptions options{.output = temp_ / "of_msprof", .session = "abc"};
-  ::setenv(profiler::kOptionsVariable, profiler::to_json(options).dump().c_str(), 1);
+  ::setenv(profiler::kOptionsVariable, json_text(profiler::to_json(options)).c_str(), 1);
   run_program(config({{"switch", "on"}}));
   EXPECT_TRUE(fs::is_empty(output_));
   std::vector<profiler::RawLoss> losses;

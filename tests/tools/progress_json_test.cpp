@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace aoe::tools {
 namespace {
 
@@ -16,7 +18,7 @@ AoeProgress progress() {
 }
 
 TEST(ProgressJson, WhatIsNotKnownIsNull) {
-  const auto line = nlohmann::json::parse(progress_json(progress()));
+  const auto line = parse_json(progress_json(progress()));
   EXPECT_EQ(line.at("stage"), "baseline");
   for (const char* key : {"default_us", "best_us", "left_s", "limit_left_s"})
     EXPECT_TRUE(line.at(key).is_null()) << key;
@@ -30,7 +32,7 @@ TEST(ProgressJson, HasFiguresInMicroseconds) {
   p.default_ns = 1500;
   p.best_ns = 1000;
   p.limit_left_s = 0;
-  const auto line = nlohmann::json::parse(progress_json(p));
+  const auto line = parse_json(progress_json(p));
   EXPECT_EQ(line.at("stage"), "search");
   EXPECT_EQ(line.at("done"), 3);
   EXPECT_EQ(line.at("total"), 22);
@@ -44,7 +46,7 @@ TEST(ProgressJson, AnyNameIsOneLine) {
   p.op_name = "a\n\"b\"\xff";
   const std::string line = progress_json(p);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(line).at("op").get<std::string>().substr(0, 5), "a\n\"b\"");
+  EXPECT_EQ(parse_json(line).at("op").get<std::string>().substr(0, 5), "a\n\"b\"");
 }
 
 }  // namespace

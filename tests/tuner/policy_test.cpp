@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace aoe::tuner {
 namespace {
@@ -25,14 +26,14 @@ std::string error_of(const json& j) {
 TEST(Policy, DefaultPresetIsTheDefaultsOfTheFields) {
   const auto path = std::filesystem::path(AOE_CONFIGS_DIR) / "tuning/default.json";
   const Policy loaded =
-      policy_from_json(json::parse(read_file(path, ExitCode::kData)), "default.json");
+      policy_from_json(parse_json(read_file(path, ExitCode::kData)), "default.json");
   EXPECT_EQ(to_json(loaded), to_json(Policy{}));
 }
 
 TEST(Policy, ShippedPresetsLoadAndDifferInEffort) {
   const auto load = [](const std::string& name) {
     const auto path = std::filesystem::path(AOE_CONFIGS_DIR) / "tuning" / (name + ".json");
-    return policy_from_json(json::parse(read_file(path, ExitCode::kData)), name);
+    return policy_from_json(parse_json(read_file(path, ExitCode::kData)), name);
   };
   EXPECT_LT(load("quick").search.max_trials, load("default").search.max_trials);
   EXPECT_LT(load("default").search.max_trials, load("deep").search.max_trials);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "graph/classical.h"
 #include "graph/function_call.h"
 #include "graph/onnx_import.h"
@@ -130,7 +131,7 @@ std::map<Name, Parts> parts_by_operator() {
   const tests::TempDir directory;
   std::map<Name, Parts> all;
   for (const std::string& stem : conformance::own_case_names()) {
-    const auto json = nlohmann::json::parse(
+    const auto json = parse_json(
         read_file(std::filesystem::path(AOE_CASES_DIR) / (stem + ".json"), ExitCode::kData));
     const conformance::NodeCase model = conformance::load_own_case(stem, directory.path());
     const Parts parts = parts_of(graph::import_onnx(model.model, {}));

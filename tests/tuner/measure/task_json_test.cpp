@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/random_tensor.h"
 
 namespace aoe::tuner {
@@ -27,8 +28,7 @@ Task convolution(std::int64_t channels) {
 }
 
 Task over_the_wire(const Task& task) {
-  std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(to_json(task));
-  return task_from_json(nlohmann::json::from_cbor(bytes));
+  return task_from_json(parse_cbor(cbor_bytes(to_json(task))));
 }
 
 bool same_bytes(const Constant& a, const Constant& b) {
@@ -49,7 +49,7 @@ TEST(TaskJson, SmallTasksArriveAsTheyAre) {
 
 TEST(TaskJson, LargeWeightsAreDrawnAnewInTheirRange) {
   const Task task = convolution(64);
-  EXPECT_LT(nlohmann::json::to_cbor(to_json(task)).size(), 4096U);
+  EXPECT_LT(cbor_bytes(to_json(task)).size(), 4096U);
   const Task arrived = over_the_wire(task);
   const Constant& weights = *arrived.inputs[1].constant;
   EXPECT_EQ(weights.desc(), task.inputs[1].desc);

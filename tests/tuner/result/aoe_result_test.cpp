@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "tests/temp_dir.h"
 
 namespace aoe::tuner {
@@ -77,7 +78,7 @@ AoeResult example() {
 TEST(AoeResult, LooksAsDocumented) {
   const std::filesystem::path golden =
       std::filesystem::path(AOE_TEST_DIR) / "golden/aoe_result.json";
-  const std::string text = to_json(example()).dump(4) + "\n";
+  const std::string text = json_text(to_json(example()), 4) + "\n";
   if (std::getenv("AOE_UPDATE_GOLDEN") != nullptr) write_file_atomically(golden, text);
   EXPECT_EQ(text, read_file(golden, ExitCode::kData));
 }
@@ -87,7 +88,7 @@ TEST(AoeResult, LeavesOutWhatAnInterruptedRunDoesNotKnow) {
   result.state = TuningState::kIncomplete;
   result.tuning_time_s.reset();
   result.operators->model.reset();
-  const json document = json::parse(to_json(result).dump());
+  const json document = parse_json(json_text(to_json(result)));
   EXPECT_FALSE(document[0]["basic"].contains("tuning_time(s)"));
   const json& opat = document[1]["OPAT"];
   EXPECT_EQ(opat["opat_tuning_result"], "tuning incomplete");
@@ -118,7 +119,7 @@ TEST(AoeResult, ClaimsNothingThatThePairsDoNotProve) {
   for (const Case& c : cases) {
     AoeResult result = example();
     result.operators->model = model_verdict(100, c.after_ms, c.verdict);
-    const json document = json::parse(to_json(result).dump());
+    const json document = parse_json(json_text(to_json(result)));
     const json& opat = document[1]["OPAT"];
     EXPECT_EQ(opat["model_performance_improvement"], c.improvement);
     EXPECT_EQ(opat.value("model_improvement_reason", ""), c.reason);
@@ -133,7 +134,7 @@ TEST(AoeResult, NamesFailedOperatorsOnlyWhenTuningFailed) {
   AoeResult result = example();
   result.state = TuningState::kFailed;
   result.operators->failed = {"conv_7"};
-  const json document = json::parse(to_json(result).dump());
+  const json document = parse_json(json_text(to_json(result)));
   EXPECT_EQ(document[1]["OPAT"]["opat_tuning_result"], "tuning failed");
   EXPECT_EQ(document[1]["OPAT"]["tuning_failed_operators"], json({"conv_7"}));
 }
@@ -153,7 +154,7 @@ TEST(AoeResult, TellsSubgraphsInTheirOwnSection) {
       {.repo_key = "111", .before_ms = 5.58434, .after_ms = 3.573203, .rewrites = "a[0]"},
       {.repo_key = "222", .before_ms = 4.58434, .after_ms = 2.573203, .is_update = true}};
   result.subgraphs->summary = {.add = 1, .update = 1};
-  const json document = json::parse(to_json(result).dump());
+  const json document = parse_json(json_text(to_json(result)));
   ASSERT_EQ(document.size(), 2U);
   const json& sgat = document[1]["SGAT"];
   EXPECT_EQ(sgat["model_performance_improvement"], "55.11%");
@@ -173,7 +174,7 @@ TEST(AoeResult, TellsSubgraphsInTheirOwnSection) {
 TEST(AoeResult, HasNoSubgraphListsWithoutEntries) {
   AoeResult result = example();
   result.subgraphs.emplace();
-  const json document = json::parse(to_json(result).dump());
+  const json document = parse_json(json_text(to_json(result)));
   const json& sgat = document[1]["SGAT"];
   EXPECT_TRUE(sgat["repo_modified_subgraphs"].empty());
   EXPECT_EQ(sgat["repo_summary"]["total_num"], 0);
@@ -189,7 +190,7 @@ TEST(AoeResult, IsValidJsonOnDiskAfterEachWrite) {
   for (int i = 0; i < 3; ++i) {
     result.operators->summary.add = i;
     write_result(result, path);
-    const json document = json::parse(read_file(path, ExitCode::kData));
+    const json document = parse_json(read_file(path, ExitCode::kData));
     EXPECT_EQ(document[1]["OPAT"]["repo_summary"]["repo_add_num"], i);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "graph/passes.h"
 #include "runtime/om.h"
 #include "tests/graph/model_text.h"
@@ -181,7 +182,7 @@ class Session : public ::testing::Test {
     stop_ = std::stop_source();
   }
 
-  json result() const { return json::parse(read_file(options_.result_path, ExitCode::kOutput)); }
+  json result() const { return parse_json(read_file(options_.result_path, ExitCode::kOutput)); }
   json opat() const { return result().at(1).at("OPAT"); }
 
   /// Checks the documented identities, too.

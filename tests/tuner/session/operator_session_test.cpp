@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "graph/gears.h"
 #include "runtime/geared_om.h"
 
@@ -49,7 +50,7 @@ TEST_F(Session, TheResultFileIsNotWrittenForEveryTask) {
   tune();
   // At the start, with the tasks' number, and then once a second; each task has its own number of trials.
   EXPECT_LE(static_cast<double>(contents.size()), 3 + elapsed_s);
-  EXPECT_EQ(json::parse(*contents.begin()).front().at("basic").at("tuning_name"), "g");
+  EXPECT_EQ(parse_json(*contents.begin()).front().at("basic").at("tuning_name"), "g");
   expect_counters(kTasks, 0, 0, 0);
 }
 
@@ -197,7 +198,7 @@ TEST_F(Session, GearsShareEqualTasksAndOneOm) {
       s = Softmax <axis = 1> (z)
     })"));
   const auto request = graph::parse_gears(GearKind::kBatch, "1,4,2", "x:-1,16,14,14");
-  graph::GearedGraph model = graph::import_gears(temp_ / "m.onnx", {}, request, {});
+  graph::GearedGraph model = aoe::tests::import_gears(temp_ / "m.onnx", request);
   graph_ = std::move(model.graph);
   options_.gears = model.gears;
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "runtime/om.h"
 #include "runtime/om_bodies.h"
 #include "tests/graph/model_text.h"
@@ -317,7 +318,7 @@ TEST_F(RewrittenNodes, WinInTheirSubgraphAndInTheOpBank) {
   EXPECT_GT(machine_.measured, 0);
   // No speed that exists in the search only.
   EXPECT_EQ(tuned_om(), compiled_om());
-  const auto sections = json::parse(read_file(options_.result_path, ExitCode::kOutput));
+  const auto sections = parse_json(read_file(options_.result_path, ExitCode::kOutput));
   EXPECT_TRUE(sections.at(1).contains("SGAT"));
   EXPECT_EQ(sections.size(), 2u) << "the operators' section is operator tuning's";
 
