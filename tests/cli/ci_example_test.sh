@@ -8,12 +8,12 @@ make_model squeezenet --small --image=32 --output=models/squeezenet.onnx >/dev/n
 make_model mlp-training --small --output=models/mlp.onnx >/dev/null || fail "make_model"
 export MIN_RATIO=0.01  # times say nothing on a busy machine
 
-run 0 "$job" models state out1 20
+run 0 "$job" models state out1 12
 exists state/op.zst
 exists state/accepted/squeezenet.om
 equal "$(json out1/summary.json "[d['exit_code'], d['compare'], sorted(d['models'])]")" "[0, None, ['mlp', 'squeezenet']]" "the first summary"
 
-run 0 "$job" models state out2 20
+run 0 "$job" models state out2 12
 equal "$(json out2/summary.json "all(m['tasks']['known'] > 0 for m in d['models'].values())")" True "tasks known the second time"
 equal "$(json out2/summary.json "[len(d['compare']['pairs']), d['compare']['schema']]")" "[2, 'aoe.compare']" "the comparison"
 

@@ -29,7 +29,7 @@ has err "has no operator of the type 'FlashAttentionScore'"
 
 # The keys of the adapters say how hard to search.
 searched_deeper() {
-  run 0 tune --time_limit=5 --result=r.json
+  run 0 tune --time_limit=2 --result=r.json
   equal "$(json r.json "d['results'][0]['preset']")" deep "preset"
 }
 lists '{"feature": ["deeper_opat"], "tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'

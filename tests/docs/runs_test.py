@@ -1,6 +1,6 @@
 """The commands of a page run, in order, in an empty directory: runs_test.py PROJECT_DIR BIN_DIR PAGE [SECTION].
 
-They run as they are written, but for what makes them quick: models are --small, and aoe measures a few candidates."""
+They run as they are written, but for what makes them quick: models are --small, and aoe measures a few candidates, and whole models hardly."""
 import os
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ QUICK = r"""
 has() { local word=$1; shift; case " $* " in *" $word"*) return 0 ;; esac; return 1; }
 make_model() { has --small "$@" || has --list "$@" || set -- "$@" --small; command make_model "$@"; }
 aoe() { if [ "$1" = report ]; then command aoe "$@"; return; fi
-  has --preset "$@" || set -- "$@" --preset=quick; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
+  has --preset "$@" || set -- "$@" --preset="$BRIEF"; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
 """
 
 
@@ -33,7 +33,8 @@ def main():
     if not commands:
         sys.exit(f"{name} has no commands to run")
     with tempfile.TemporaryDirectory(prefix="aoe_docs_test_") as directory:
-        environment = {"PATH": f"{binaries}:{os.environ['PATH']}", "HOME": directory, "OMP_NUM_THREADS": "2", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": f"{binaries}:{os.environ['PATH']}", "HOME": directory, "OMP_NUM_THREADS": "2", "LC_ALL": "C.UTF-8",
+                       "BRIEF": str(root / "tests/brief_preset.json")}
         if "AOE_CONFIG_DIR" in os.environ:
             environment["AOE_CONFIG_DIR"] = os.environ["AOE_CONFIG_DIR"]
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", QUICK + "set -x\n" + commands], cwd=directory, env=environment,

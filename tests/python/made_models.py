@@ -7,6 +7,9 @@ import shutil
 import subprocess
 import tempfile
 
+# For preset= of what tunes but asks for no times.
+BRIEF = str(pathlib.Path(__file__).resolve().parent.parent / "brief_preset.json")
+
 _BIN = pathlib.Path(os.environ.get("AOE_BIN", "build/ci/bin"))
 _directory = tempfile.mkdtemp(prefix="aoe_models_")
 atexit.register(shutil.rmtree, _directory, ignore_errors=True)

@@ -76,7 +76,7 @@ class ReportTest(unittest.TestCase):
             "--framework=5",
             "--job_type=2",
             "--model=m.onnx",
-            "--preset=quick",
+            f"--preset={made_models.BRIEF}",
             "--trials=30",
             "--progress_bar=off",
             "--output=tuned",

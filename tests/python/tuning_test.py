@@ -29,7 +29,7 @@ class ToolsTest(unittest.TestCase):
 
     def tuned(self, **flags):
         """The warnings of a loaded machine are not looked at."""
-        flags = {"preset": "quick", "trials": 12, "output": self.folder / "tuned", **flags}
+        flags = {"preset": made_models.BRIEF, "trials": 12, "output": self.folder / "tuned", **flags}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return aoe.tune(self.model, **flags)

@@ -112,7 +112,7 @@ class LongHaul : public testing::Test {
     EXPECT_EQ(Aoe::AoeCreateSession(session), AOE_SUCCESS);
     const AoeGraph graph{.path = model.c_str()};
     EXPECT_EQ(AoeSetTuningGraph(session, &graph), AOE_SUCCESS) << AoeGetLastError();
-    const Aoe::Options few = {{"job_type", "2"}, {"preset", "quick"},
+    const Aoe::Options few = {{"job_type", "2"}, {"preset", AOE_TEST_DIR "/../brief_preset.json"},
                               {"trials", "3"},   {"search_limit", "2"},
                               {"threads", "2"},  {"output", tuned.string()}};
     EXPECT_EQ(Aoe::AoeTuningGraph(session, few), AOE_SUCCESS) << AoeGetLastError();
