@@ -15,7 +15,7 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kFile = "BANK";
-constexpr const char* kKind = "aoe knowledge bank";
+constexpr const char* kMarkerKind = "aoe knowledge bank";
 
 /// What cannot be looked at is no missing file.
 bool is_there(const fs::path& path) {
@@ -52,7 +52,7 @@ Marker parse(const json& content, const fs::path& path) {
     const auto found = content.find(name);
     return found == content.end() ? json() : *found;
   };
-  if (!content.is_object() || field("kind") != kKind) reject(path);
+  if (!content.is_object() || field("kind") != kMarkerKind) reject(path);
   const json layout = field("layout"), soc = field("soc_version"), is_new = field("is_new");
   if (!layout.is_number_integer() || layout.get<std::int64_t>() < 1) reject(path);
   // Of a newer layout only the number has to make sense to us.
@@ -90,7 +90,8 @@ std::optional<Marker> read_marker(const fs::path& directory, const std::string& 
 }
 
 void write_marker(const fs::path& directory, const Marker& marker) {
-  json content = {{"kind", kKind}, {"layout", marker.layout}, {"soc_version", marker.soc_version}};
+  json content = {
+      {"kind", kMarkerKind}, {"layout", marker.layout}, {"soc_version", marker.soc_version}};
   if (marker.is_new) content["is_new"] = true;
   write_file_atomically(directory / kFile, json_text(content, 2) + "\n", true);
 }

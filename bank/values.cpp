@@ -18,7 +18,7 @@ bool has_our_schema(const json& value) {
   return value.at("schema") == kJsonSchema;
 }
 
-[[noreturn]] void reject(const fs::path& directory, const std::string& cause) {
+[[noreturn]] void reject_value(const fs::path& directory, const std::string& cause) {
   throw Error(ExitCode::kBank, "bank holds a damaged value (" + cause + ")", directory.string(),
               "restore a backup, or move the bank away and tune again");
 }
@@ -36,7 +36,7 @@ auto decode(const fs::path& directory, const auto& action) {
   try {
     return action();
   } catch (const DamagedBytes& e) {
-    reject(directory, e.what());
+    reject_value(directory, e.what());
   }
 }
 
@@ -45,11 +45,11 @@ template <typename Parse>
 auto parse_cbor(std::string_view bytes, const fs::path& directory, const Parse& parse) {
   json value;
   if (nests_little_cbor(bytes)) value = cbor_or_discarded(bytes);
-  if (!value.is_object()) reject(directory, "no CBOR");
+  if (!value.is_object()) reject_value(directory, "no CBOR");
   try {
     return parse(value);
   } catch (const json::exception& e) {
-    reject(directory, e.what());
+    reject_value(directory, e.what());
   }
 }
 
@@ -120,7 +120,7 @@ std::optional<StrategySet> strategies_from(std::string_view bytes, const TaskKey
 
 std::uint64_t number_from(const std::string& text, const fs::path& directory) {
   const auto number = to_number<std::uint64_t>(text);
-  if (!number) reject(directory, "'" + text + "' is no number");
+  if (!number) reject_value(directory, "'" + text + "' is no number");
   return *number;
 }
 

@@ -38,7 +38,7 @@ std::optional<Operand> operand_of(const StridedView& view, const Shape& batch_sh
   return operand;
 }
 
-Shape batch_of(const Graph& graph, ValueId value) {
+Shape batch_axes_of(const Graph& graph, ValueId value) {
   const Shape& shape = shape_of(graph, value);
   return {shape.begin(), shape.end() - 2};
 }
@@ -112,9 +112,9 @@ std::optional<StridedView> view_inside(const Graph& graph, ValueId product, Valu
 }
 
 /// Reads and writes through views, or (`is_dense`) the operands of the products as they are.
-class Reader {
+class ViewReader {
  public:
-  Reader(const Graph& graph, bool is_dense) : graph_(graph), is_dense_(is_dense) {}
+  ViewReader(const Graph& graph, bool is_dense) : graph_(graph), is_dense_(is_dense) {}
 
   std::optional<Operand> read(ValueId value, const Shape& batch, bool may_scale) const {
     if (!is_dense_) {
@@ -140,12 +140,12 @@ class Reader {
     if (!is_dense_) {
       output = last_transposed(graph_, product, absorbed);
       const auto view = view_inside(graph_, product, output);
-      const auto operand = view ? operand_of(*view, batch_of(graph_, product)) : std::nullopt;
+      const auto operand = view ? operand_of(*view, batch_axes_of(graph_, product)) : std::nullopt;
       if (operand) return operand;
     }
     output = product;
     absorbed.clear();
-    return operand_of(dense_view(graph_, product), batch_of(graph_, product));
+    return operand_of(dense_view(graph_, product), batch_axes_of(graph_, product));
   }
 
  private:
@@ -154,11 +154,11 @@ class Reader {
 };
 
 std::optional<AttentionCall> call_with(const Graph& graph, const AttentionOperands& from,
-                                       const Reader& reader) {
+                                       const ViewReader& reader) {
   AttentionCall call;
-  auto query = reader.read(from.query, batch_of(graph, from.scores), true);
-  auto key = reader.read(from.key, batch_of(graph, from.scores), true);
-  auto value = reader.read(from.value, batch_of(graph, from.product), false);
+  auto query = reader.read(from.query, batch_axes_of(graph, from.scores), true);
+  auto key = reader.read(from.key, batch_axes_of(graph, from.scores), true);
+  auto value = reader.read(from.value, batch_axes_of(graph, from.product), false);
   auto output = reader.write(from.product, call.output, call.absorbed);
   std::optional<Operand> mask;
   if (from.mask != kNone) mask = reader.read_mask(from);
@@ -191,8 +191,8 @@ std::optional<AttentionCall> call_with(const Graph& graph, const AttentionOperan
 }  // namespace
 
 std::optional<AttentionCall> attention_call(const Graph& graph, const AttentionOperands& operands) {
-  if (auto call = call_with(graph, operands, Reader(graph, false))) return call;
-  return call_with(graph, operands, Reader(graph, true));
+  if (auto call = call_with(graph, operands, ViewReader(graph, false))) return call;
+  return call_with(graph, operands, ViewReader(graph, true));
 }
 
 }  // namespace aoe::graph

@@ -18,14 +18,14 @@ double before(double split, bool is_double) {
 }
 
 /// A question, as one of those that TreeEnsemble knows.
-struct Question {
+struct SplitQuestion {
   double split = 0;
   std::int64_t flags = 0;
   bool is_turned = false;  ///< what was "yes" is "no"
 };
 
-Question question_of(const WrittenNode& node, bool is_double) {
-  Question question{.split = node.split};
+SplitQuestion split_question(const WrittenNode& node, bool is_double) {
+  SplitQuestion question{.split = node.split};
   if (node.mode == "BRANCH_LT" || node.mode == "BRANCH_GTE")
     question.split = before(node.split, is_double);
   else if (node.mode == "BRANCH_EQ" || node.mode == "BRANCH_NEQ")
@@ -71,7 +71,7 @@ class Layout {
         arrays_.branches[static_cast<std::size_t>(next.from)] = place;
       const WrittenNode& node = trees_.nodes[next.node];
       if (node.is_leaf) continue;
-      const bool is_turned = question_of(node, is_double_).is_turned;
+      const bool is_turned = split_question(node, is_double_).is_turned;
       open.push_back({is_turned ? node.yes : node.no, 2 * place});
       open.push_back({is_turned ? node.no : node.yes, 2 * place + 1});
     }
@@ -93,7 +93,7 @@ class Layout {
   }
 
   std::int64_t inner(const WrittenNode& node) {
-    const Question question = question_of(node, is_double_);
+    const SplitQuestion question = split_question(node, is_double_);
     constexpr std::int64_t kMostFeatures = std::numeric_limits<std::int32_t>::max();
     if (node.feature < 0 || node.feature >= kMostFeatures)
       reference::fail_model("a node asks about feature " + std::to_string(node.feature));

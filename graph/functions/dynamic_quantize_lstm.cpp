@@ -12,7 +12,7 @@ enum Index : std::size_t {
   kW,
   kR,
   kBias,
-  kLengths,
+  kSequenceLengths,
   kH,
   kC,
   kPeepholes,
@@ -40,7 +40,7 @@ void expand_dynamic_lstm(FunctionCall& call) {
   using namespace lstm_input;
   std::vector<Term> inputs = {call.input(kX), lstm_weights(call, kW, kWScale, kWZero),
                               lstm_weights(call, kR, kRScale, kRZero)};
-  for (const std::size_t i : {std::size_t{kBias}, std::size_t{kLengths}, std::size_t{kH},
+  for (const std::size_t i : {std::size_t{kBias}, std::size_t{kSequenceLengths}, std::size_t{kH},
                               std::size_t{kC}, std::size_t{kPeepholes}})
     inputs.push_back(optional_input(call, i));
   const std::vector<Term> outputs = call.ops("LSTM", inputs, call.attrs(), 3);

@@ -15,14 +15,14 @@ enum GroupQueryInput : std::size_t {
   kQuery,
   kKey,
   kValue,
-  kPastKey,
-  kPastValue,
-  kLengths,
+  kPastKeys,
+  kPastValues,
+  kTokenLengths,
   kTotal,
   kCos,
   kSin,
   kPositions,
-  kBias,
+  kScoreBias,
   kSink
 };
 
@@ -54,7 +54,7 @@ Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length
   const bool is_known = call.known(call.input(kTotal)) != nullptr;
   const std::int64_t length =
       std::max(past_length, is_known ? call.known_int(call.input(kTotal)) : tokens);
-  const Term lengths = call.cast(call.reshape(call.input(kLengths), {-1}), DataType::kInt64);
+  const Term lengths = call.cast(call.reshape(call.input(kTokenLengths), {-1}), DataType::kInt64);
   // The first prompt may be shorter than its row: what counts is where it begins.
   if (past_length == 0 || (is_known && length == tokens)) return {lengths * 0.0, length};
   const Term begin = lengths + static_cast<double>(1 - tokens);
@@ -124,17 +124,17 @@ void expand_group_query_attention(FunctionCall& call) {
   refuse_what_is_not_known(call);
   SharedHeads heads = heads_of(call);
   const std::int64_t tokens = call.dim(heads.q, 2);
-  const std::int64_t past_length = call.has(kPastKey) ? call.dim(call.input(kPastKey), 2) : 0;
+  const std::int64_t past_length = call.has(kPastKeys) ? call.dim(call.input(kPastKeys), 2) : 0;
   const Place place = place_of(call, tokens, past_length);
   if (call.attrs().get_int("do_rotary", 0) != 0)
     rotate(call, heads, positions_of(call, place, tokens));
-  const Term keys = present(call, kPastKey, heads.k, place, past_length);
-  const Term values = present(call, kPastValue, heads.v, place, past_length);
+  const Term keys = present(call, kPastKeys, heads.k, place, past_length);
+  const Term values = present(call, kPastValues, heads.v, place, past_length);
   const std::int64_t window = call.attrs().get_int("local_window_size", -1);
   AttentionInput in{.q = heads.q, .k = keys, .v = values};
   in.bias = range_bias(call, {.is_causal = true, .left = window > 0 ? window - 1 : -1}, tokens,
                        place.length, place.begin, call.dtype(heads.q));
-  if (call.has(kBias)) in.bias = *in.bias + call.input(kBias);
+  if (call.has(kScoreBias)) in.bias = *in.bias + call.input(kScoreBias);
   if (call.has(kSink) || call.attrs().get_int("smooth_softmax", 0) > 0) add_sink(call, in);
   const auto scale = static_cast<double>(call.attrs().get_float("scale", 0));
   in.scale = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(call.dim(heads.q, 3)));

@@ -11,7 +11,7 @@
 namespace aoe::reference {
 namespace {
 
-enum Input : std::size_t { kBoxes, kScores };
+enum BoxInput : std::size_t { kBoxes, kBoxScores };
 
 /// Indices of the boxes that stay, best first; equal scores in the order of the boxes.
 std::vector<std::int64_t> select(const std::vector<Box>& boxes, const double* scores,
@@ -36,11 +36,11 @@ std::vector<std::int64_t> select(const std::vector<Box>& boxes, const double* sc
 
 /// {batch, class, box} of everything selected, flattened.
 std::vector<std::int64_t> select_all(const Attrs& attrs, std::span<const Tensor> inputs) {
-  const Shape& shape = inputs[kScores].desc.shape;  // batches x classes x boxes
+  const Shape& shape = inputs[kBoxScores].desc.shape;  // batches x classes x boxes
   const NmsLimits limits = nms_limits(inputs);
   const bool is_center_point = attrs.get_int("center_point_box", 0) != 0;
   const auto corners = to_doubles(inputs[kBoxes]);
-  const auto scores = to_doubles(inputs[kScores]);
+  const auto scores = to_doubles(inputs[kBoxScores]);
   std::vector<std::int64_t> selected;
   for (std::int64_t b = 0; b < shape[0]; ++b) {
     std::vector<Box> boxes;
@@ -58,7 +58,7 @@ std::vector<std::int64_t> select_all(const Attrs& attrs, std::span<const Tensor>
 }
 
 std::vector<TensorDesc> infer_nms(const InferContext& context) {
-  const Shape &boxes = context.shape(kBoxes), &scores = context.shape(kScores);
+  const Shape &boxes = context.shape(kBoxes), &scores = context.shape(kBoxScores);
   const bool fits =
       boxes.size() == 3 && scores.size() == 3 && (boxes[2] == 4 || boxes[2] == kUnknownDim) &&
       (boxes[0] == scores[0] || boxes[0] == kUnknownDim || scores[0] == kUnknownDim) &&

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 using CollectionPtr = std::unique_ptr<profiler::Collection>;
 
 /// Ends at the latest when the process does, for programs that never call aclFinalize().
-CollectionPtr& collection() {
+CollectionPtr& running_collection() {
   static CollectionPtr instance;
   return instance;
 }
@@ -99,14 +99,14 @@ void stop_profiling() {
 fs::path start_collection(const profiler::CollectOptions& options) {
   stop_collection();
   forget_open_ranges();
-  collection() = std::make_unique<profiler::Collection>(options);
+  running_collection() = std::make_unique<profiler::Collection>(options);
   sampling_interval = static_cast<std::uint32_t>(options.interval);
   profile_all_models();
-  return collection()->directory();
+  return running_collection()->directory();
 }
 
 void stop_collection() {
-  collection().reset();
+  running_collection().reset();
   sampling_interval = 0;
   if (const std::uint64_t dropped = stamp_names().take_dropped(); dropped > 0)
     logger("profiler")
@@ -116,19 +116,19 @@ void stop_collection() {
 
 void forget_collection() {
   if (prof_modes().mode() == ProfMode::kCommand) prof_modes().set(ProfMode::kOff);
-  if (collection() == nullptr) return;
+  if (running_collection() == nullptr) return;
   profiler::Collection::forget_in_child();
   sampling_interval = 0;
-  (void)collection().release();  // its thread is not here
+  (void)running_collection().release();  // its thread is not here
 }
 
 fs::path profiling_directory() {
-  return collection() == nullptr ? fs::path() : collection()->directory();
+  return running_collection() == nullptr ? fs::path() : running_collection()->directory();
 }
 
 void profile_model(const Model& model) {
-  if (collection() != nullptr)
-    collection()->add_model(
+  if (running_collection() != nullptr)
+    running_collection()->add_model(
         op_table(model.executor.oms(), {.model_id = model.id & profiler::kMostModelId,
                                         .om_path = model.path,
                                         .threads = model.executor.gear(0).threads()}));

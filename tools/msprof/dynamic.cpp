@@ -16,6 +16,7 @@
 #include "profiler/collect/control_socket.h"
 #include "tools/common/stop_signals.h"
 #include "tools/msprof/post_process.h"
+#include "tools/msprof/say.h"
 
 namespace aoe::tools {
 namespace {
@@ -23,10 +24,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostCommands = 100;
-
-void say(const std::string& line) {
-  std::cout << "[INFO] " << line << std::endl;
-}
 
 /// Lines of standard input, which a stop ends as well.
 class CommandLines {

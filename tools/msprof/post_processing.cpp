@@ -12,15 +12,12 @@
 #include "profiler/export/summary.h"
 #include "profiler/export/timeline.h"
 #include "tools/msprof/advice_text.h"
+#include "tools/msprof/say.h"
 
 namespace aoe::tools {
 namespace fs = std::filesystem;
 using profiler::Database;
 namespace {
-
-void say(const std::string& line) {
-  std::cout << "[INFO] " << line << std::endl;
-}
 
 bool is_left_out(const ExportRequest& request, const std::string& report) {
   return std::find(request.left_out.begin(), request.left_out.end(), report) !=

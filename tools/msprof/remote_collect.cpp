@@ -15,6 +15,7 @@
 #include "tools/common/tool.h"
 #include "tools/msprof/commands.h"
 #include "tools/msprof/post_process.h"
+#include "tools/msprof/say.h"
 #include "tools/msprof/ssh_session.h"
 
 namespace aoe::tools {
@@ -22,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-void say(const std::string& line) {
-  std::cout << "[INFO] " << line << std::endl;
-}
 
 struct RemoteSettings {
   fs::path main;

@@ -22,15 +22,12 @@
 #include "tools/msprof/dynamic.h"
 #include "tools/msprof/post_process.h"
 #include "tools/msprof/run_settings.h"
+#include "tools/msprof/say.h"
 
 namespace aoe::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-void say(const std::string& line) {
-  std::cout << "[INFO] " << line << std::endl;
-}
 
 std::string new_session() {
   std::random_device random;
