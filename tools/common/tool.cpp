@@ -20,6 +20,7 @@
 #include "base/near_names.h"
 #include "base/utf8.h"
 #include "tools/common/help_text.h"
+#include "tools/common/standard_streams.h"
 #include "tools/common/stop_signals.h"
 #include "tools/common/version.h"
 
@@ -127,8 +128,7 @@ ExitCode complain(const Tool& tool, ExitCode code, const std::string& what) {
 ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
   try {
     const ExitCode code = run(argc, argv, tool);
-    std::cout.flush();
-    if (!std::cout) throw Error(ExitCode::kOutput, "cannot be written", "standard output");
+    finish_standard_output();
     return code;
   } catch (const Error& e) {
     return complain(tool, e.code(), e.what());
@@ -179,6 +179,7 @@ void outlive_file_size_limit() {
 }  // namespace
 
 int run_tool(int argc, char** argv, Tool tool) {
+  occupy_closed_streams();
   outlive_file_size_limit();
   ended_program = tool.name;
   other_ends = std::set_terminate(end_without_memory);

@@ -1,5 +1,7 @@
 """The program aoe_report, which `aoe report` starts."""
 
+import errno
+import os
 import signal
 import sys
 
@@ -73,11 +75,15 @@ def program():
 def _say(text):
     try:
         if sys.stdout is None:  # closed by whoever started this
-            raise OSError
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         print(text, end="", flush=True)
-    except OSError:
+    except OSError as error:
         sys.stdout = None  # else Python tries again at the end
-        return _failed("standard output: cannot be written", ExitCode.OUTPUT)
+        return _failed(
+            f"standard output: cannot be written: {error.strerror};"
+            " send it to a program that reads it, or to a file where there is space",
+            ExitCode.OUTPUT,
+        )
     return ExitCode.SUCCESS
 
 
