@@ -11,6 +11,7 @@
 #include "api/failure.h"
 #include "api/models_on_nodes.h"
 #include "base/log.h"
+#include "base/measuring_notice.h"
 #include "base/stop_scope.h"
 #include "options/flags.h"
 
@@ -152,6 +153,7 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
 
 void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>& subjects,
                            tuner::TimePoint begin, const tuner::Deadline& end) {
+  const MeasuringNotice notice(*logger("aoe"));
   const auto models_left = [&](std::size_t i) {
     return static_cast<std::int64_t>(subjects.size() - i);
   };

@@ -2,6 +2,8 @@
 #include "tools/aoe/serve.h"
 
 #include "api/worker_program.h"
+#include "base/log.h"
+#include "base/measuring_notice.h"
 #include "compiler/soc.h"
 #include "options/environment.h"
 #include "tools/common/flags.h"
@@ -14,6 +16,7 @@ namespace {
 
 ExitCode serve(const po::variables_map& flags) {
   const StopSignals signals;
+  const MeasuringNotice notice(*logger("aoe"));
   const compiler::Soc soc = compiler::detect_soc(threads_of(flags));
   tuner::serve_tasks({.spool = {text_of(flags, "spool")},
                       .node = text_of(flags, "node"),

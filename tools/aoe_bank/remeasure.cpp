@@ -8,6 +8,8 @@
 
 #include "api/settings.h"
 #include "api/worker_program.h"
+#include "base/log.h"
+#include "base/measuring_notice.h"
 #include "base/statistics.h"
 #include "compiler/soc.h"
 #include "compiler/task_from_key.h"
@@ -194,6 +196,7 @@ bool remeasure(const BankRequest& request, json& facts, std::string& text) {
         request.soc_version(), soc.version);
     return true;
   }
+  const MeasuringNotice notice(*logger("aoe_bank"));
   std::vector<Found> all;
   const auto seed = static_cast<std::uint64_t>(request.flags()["seed"].as<int>());
   Remeasurer remeasurer(soc);

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "base/log.h"
+#include "base/measuring_notice.h"
 #include "tools/aoe_compare/pair.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
@@ -120,6 +122,7 @@ ExitCode run(const po::variables_map& flags) {
   for (const std::string& text : flags["pair"].as<std::vector<std::string>>())
     rows.push_back({.pair = parse_pair(text), .times = {}});
   for (const Row& row : rows) check(row.pair, settings);
+  const MeasuringNotice notice(*logger("aoe_compare"));
   if (!is_json) print_header();
   for (Row& row : rows) {
     row.times = measure(row.pair, settings);
