@@ -9,6 +9,7 @@
 #include "api/failure.h"
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/thread_lack.h"
 
 namespace aoe::api {
 namespace {
@@ -63,7 +64,8 @@ AoeStatus status_of_current_exception() noexcept try {
   } catch (const std::bad_alloc&) {
     return remember(AOE_ERROR_MEMORY_ALLOC, "out of memory");
   } catch (const std::exception& e) {
-    return remember(AOE_ERROR_UNKOWN_ERROR, e.what());
+    return remember(is_lack_of_threads(e) ? AOE_ERROR_EXECUTE_FAILED : AOE_ERROR_UNKOWN_ERROR,
+                    text_of_exception(e));
   } catch (...) {
     return remember(AOE_ERROR_UNKOWN_ERROR, "an exception of an unknown type");
   }

@@ -220,8 +220,11 @@ RocksStore RocksStore::open(const std::filesystem::path& directory, bool creates
   auto state = std::make_unique<State>();
   state->directory = directory;
   rocksdb::DB* db = nullptr;
-  check(rocksdb::DB::Open(options, directory.string(), families(), &state->handles, &db), "opening",
-        directory);
+  // Where its thread cannot be started, what has passed as an exception is joined when the next database is closed.
+  const rocksdb::Status opened = behind_memory_wall([&] {
+    return rocksdb::DB::Open(options, directory.string(), families(), &state->handles, &db);
+  });
+  check(opened, "opening", directory);
   state->db.reset(db);
   return RocksStore(std::move(state));
 }

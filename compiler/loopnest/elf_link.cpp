@@ -14,6 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -67,13 +68,18 @@ std::string link_shared_object(std::span<const std::string> objects) {
   bool is_linked = false;
   // Sections of its inputs stay in memory of the thread that links, until it ends: some kilobytes a link, for ever in a program that
   // tunes on its main thread.
-  std::thread([&] {
+  const auto link_all = [&] {
     is_linked = within_llvm([&] {
       const bool done = lld::elf::link(args, stream, stream, false, false);
       lld::CommonLinkerContext::destroy();
       return done;
     });
-  }).join();
+  };
+  try {
+    std::thread(link_all).join();
+  } catch (const std::system_error&) {  // no thread is to be had
+    link_all();
+  }
   const std::string first_line = complaint.substr(0, complaint.find('\n'));
   if (!is_linked && is_of_the_system(first_line))
     throw Error(ExitCode::kOutput, first_line, directory.path().string(),

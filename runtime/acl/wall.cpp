@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread_lack.h"
 
 namespace aoe::runtime::acl {
 namespace {
@@ -50,7 +51,7 @@ aclError code_of_current_exception(const char* function) noexcept try {
   } catch (const std::bad_alloc&) {
     return remember(ACL_ERROR_BAD_ALLOC, function, "out of memory");
   } catch (const std::exception& e) {
-    return remember(ACL_ERROR_INTERNAL_ERROR, function, e.what());
+    return remember(ACL_ERROR_INTERNAL_ERROR, function, text_of_exception(e));
   }
 } catch (...) {  // no memory even for the text
   return ACL_ERROR_INTERNAL_ERROR;

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <system_error>
 
 namespace aoe {
 namespace {
@@ -12,6 +13,13 @@ namespace {
 TEST(MemoryWallDeathTest, EndsTheProcessWhereMemoryRunsOut) {
   EXPECT_EXIT(behind_memory_wall([] { throw std::bad_alloc(); }), testing::KilledBySignal(SIGABRT),
               "bad_alloc");
+}
+
+TEST(MemoryWallDeathTest, EndsTheProcessWhereNoThreadIsToBeHad) {
+  const auto start_none = [] {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  };
+  EXPECT_EXIT(behind_memory_wall(start_none), testing::KilledBySignal(SIGABRT), "unavailable");
 }
 
 TEST(MemoryWall, LetsResultsAndOtherExceptionsPass) {

@@ -1,7 +1,7 @@
 // A library to preload: makes one call of a kind fail, or that and all behind it, as a full disk or a lack of memory would.
 //
 //   AOE_FAIL_PROGRAM=aoe_run   which program, by its name; others are left alone
-//   AOE_FAIL_CALL=write        malloc (of AOE_FAIL_BYTES and more), write, sync, open, rename or mmap
+//   AOE_FAIL_CALL=write        malloc (of AOE_FAIL_BYTES and more), write, sync, open, rename, mmap or thread
 //   AOE_FAIL_AT=7              the seventh call of that kind; 0: none
 //   AOE_FAIL_ON=1              all behind it as well
 //   AOE_FAIL_COUNT=FILE        at the end, the number of calls of that kind is written there
@@ -10,6 +10,7 @@
 // to the terminal's descriptors. Nothing here may allocate.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ void* __libc_memalign(std::size_t, std::size_t);
 
 namespace {
 
-enum class Call { kNone, kMalloc, kWrite, kSync, kOpen, kRename, kMmap };
+enum class Call { kNone, kMalloc, kWrite, kSync, kOpen, kRename, kMmap, kThread };
 
 struct Plan {
   Call call = Call::kNone;
@@ -49,8 +50,9 @@ long number(const char* variable, long fallback) {
 }
 
 Call call_named(const char* name) {
-  constexpr const char* kNames[] = {"", "malloc", "write", "sync", "open", "rename", "mmap"};
-  for (int i = 0; i < 7; ++i)
+  constexpr const char* kNames[] = {"",     "malloc", "write", "sync",
+                                    "open", "rename", "mmap",  "thread"};
+  for (int i = 0; i < 8; ++i)
     if (std::strcmp(name, kNames[i]) == 0) return static_cast<Call>(i);
   return Call::kNone;
 }
@@ -223,6 +225,12 @@ void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t
 void* mmap64(void* at, std::size_t bytes, int protection, int flags, int fd, off64_t offset) {
   if (mmap_fails(bytes, flags)) return MAP_FAILED;
   return real<decltype(mmap64)>("mmap64")(at, bytes, protection, flags, fd, offset);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begin)(void*),
+                   void* argument) {
+  if (fails(Call::kThread)) return EAGAIN;
+  return real<decltype(pthread_create)>("pthread_create")(thread, attributes, begin, argument);
 }
 
 }  // extern "C"

@@ -1,7 +1,8 @@
-"""Calls that fail: memory, and what a disk does. Whatever call it is, a program ends with a documented exit code, says why on
+"""Calls that fail: memory, what a disk does, and threads that are not to be had. Whatever call it is, a program ends with a documented exit code, says why on
 one line, leaves a sound bank and no half-written result.
 
-faults_test.py BIN_DIR LIBRARY [run|tune] [POINTS]: POINTS of each kind of call, spread over all that a run without faults makes; 0: all of them."""
+faults_test.py BIN_DIR LIBRARY [run|tune|threads] [POINTS]: POINTS of each kind of call, spread over all that a run without faults makes; 0: all of them.
+threads: of other programs, threads alone."""
 import json
 import os
 import pathlib
@@ -12,9 +13,10 @@ import sys
 import tempfile
 
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 130}
-CALLS = ["malloc", "write", "sync", "open", "rename", "mmap"]
+CALLS = ["malloc", "write", "sync", "open", "rename", "mmap", "thread"]
 # Smaller blocks are hardly ever refused, and libraries of others take them for granted: JSON allocates where it frees.
 LEAST_BYTES = {"run": 1 << 14, "tune": 1 << 16}
+THREADS = ["streams", "compile", "compare", "quantize", "list", "make"]
 HANG_S = 300
 
 
@@ -25,6 +27,7 @@ class Faults:
         (work / "bank").mkdir()
         self.tries, self.failed = 0, False
         self.plain("make_model", "mlp-training", "--small", f"--output={self.model}")
+        self.plain("make_model", "squeezenet", "--small", "--image=32", f"--output={work / 'image.onnx'}")
         self.plain("atc", "--framework=5", f"--model={self.model}", f"--output={work / 'm'}")
 
     def fail(self, failure):
@@ -44,8 +47,18 @@ class Faults:
     def command(self, what, home):
         if what == "run":
             return "aoe_run", [f"--model={self.om}", "--repeat=2", f"--output-dir={home / 'out'}"]
+        if what in THREADS:
+            return self.other_command(what, home)
         return "aoe", ["--framework=5", f"--model={self.model}", "--job_type=2", "--preset=quick", "--trials=2",
                        "--search_limit=3", "--progress_bar=off", f"--output={home / 'tuned'}"]
+
+    def other_command(self, what, home):
+        return {"streams": ("aoe_run", [f"--model={self.om}", "--repeat=2", "--streams=3"]),
+                "compile": ("atc", ["--framework=5", f"--model={self.model}", f"--output={home / 'compiled'}"]),
+                "compare": ("aoe_compare", [f"a={self.om},{self.om}", "--loads=1", "--rounds=1", "--seconds=0.01"]),
+                "quantize": ("aoe_quantize", [f"--model={self.work / 'image.onnx'}", "--random=2", f"--output={home / 'q.onnx'}"]),
+                "list": ("aoe_bank", ["list"]),
+                "make": ("make_model", ["squeezenet", "--small", f"--output={home / 'm.onnx'}"])}[what]
 
     def once(self, what, call, at, goes_on):
         """Runs with that call failing; the number of such calls and the end of the process."""
@@ -55,7 +68,7 @@ class Faults:
         count = home / "count"
         environment = {**self.environment(home), "LD_PRELOAD": str(self.library), "AOE_FAIL_PROGRAM": program,
                        "AOE_FAIL_CALL": call, "AOE_FAIL_AT": str(at), "AOE_FAIL_ON": str(int(goes_on)),
-                       "AOE_FAIL_BYTES": str(LEAST_BYTES[what]), "AOE_FAIL_COUNT": str(count)}
+                       "AOE_FAIL_BYTES": str(LEAST_BYTES.get(what, 0)), "AOE_FAIL_COUNT": str(count)}
         try:
             end = subprocess.run([self.binaries / program, *arguments], capture_output=True, text=True, env=environment,
                                  timeout=HANG_S, check=False)
@@ -85,7 +98,7 @@ class Faults:
             self.fail(f"{where}: the bank is not sound: {(verified.stdout + verified.stderr).strip()[-300:]}")
 
     def sweep(self, what, points):
-        for call in CALLS:
+        for call in ["thread"] if what in THREADS else CALLS:
             code, calls = self.once(what, call, 0, False)
             if code != 0:
                 self.fail(f"{what} without a fault ended with {code}")
@@ -104,6 +117,7 @@ class Faults:
 def main():
     binaries, library = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     whats = [sys.argv[3]] if len(sys.argv) > 3 and sys.argv[3] != "both" else ["run", "tune"]
+    whats = THREADS if whats == ["threads"] else whats
     points = int(sys.argv[4]) if len(sys.argv) > 4 else 3
     with tempfile.TemporaryDirectory() as work:
         faults = Faults(binaries, library, pathlib.Path(work))

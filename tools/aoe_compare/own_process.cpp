@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/system_calls.h"
+#include "base/thread_lack.h"
 
 namespace aoe::tools {
 namespace {
@@ -31,7 +32,7 @@ json outcome_of(const std::function<json()>& work) {
   } catch (const Error& e) {
     return {{"error", e.what()}, {"code", static_cast<int>(e.code())}};
   } catch (const std::exception& e) {
-    return {{"error", e.what()}, {"code", static_cast<int>(ExitCode::kFailure)}};
+    return {{"error", text_of_exception(e)}, {"code", static_cast<int>(ExitCode::kFailure)}};
   }
 }
 

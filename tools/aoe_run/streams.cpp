@@ -5,6 +5,7 @@
 #include <barrier>
 #include <chrono>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 #include "base/check.h"
@@ -69,20 +70,30 @@ RunTimes run_streams(const std::vector<Session*>& sessions, const RunPlan& plan,
                      [&]() noexcept { begin = Clock::now(); });
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < sessions.size(); ++i)
-      threads.emplace_back([&, i] {
-        bool has_begun = false;
-        try {
-          AscendCl::use_in_this_thread();
-          warm_up(*sessions[i], plan);
-          has_begun = true;
-          start.arrive_and_wait();
-          streams[i].latencies_ns = run_stream(*sessions[i], plan, {});
-        } catch (...) {
-          streams[i].error = std::current_exception();
-          if (!has_begun) start.arrive_and_drop();  // the others must not wait for it
-        }
-      });
+    const auto give_up = [&](std::size_t i) {
+      streams[i].error = std::current_exception();
+      start.arrive_and_drop();  // the others must not wait for it
+    };
+    const auto run_one = [&](std::size_t i) {
+      bool has_begun = false;
+      try {
+        AscendCl::use_in_this_thread();
+        warm_up(*sessions[i], plan);
+        has_begun = true;
+        start.arrive_and_wait();
+        streams[i].latencies_ns = run_stream(*sessions[i], plan, {});
+      } catch (...) {
+        if (!has_begun) return give_up(i);
+        streams[i].error = std::current_exception();
+      }
+    };
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      try {
+        threads.emplace_back(run_one, i);
+      } catch (const std::system_error&) {  // no thread is to be had
+        give_up(i);
+      }
+    }
   }
   times.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   for (const Stream& stream : streams) {

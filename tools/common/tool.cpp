@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/near_names.h"
+#include "base/thread_lack.h"
 #include "base/utf8.h"
 #include "tools/common/help_text.h"
 #include "tools/common/standard_streams.h"
@@ -127,6 +128,7 @@ ExitCode complain(const Tool& tool, ExitCode code, const std::string& what) {
 /// The wall: nothing is thrown beyond it.
 ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
   try {
+    if (tool.ends_on_signals) end_on_signals(tool.name);
     const ExitCode code = run(argc, argv, tool);
     finish_standard_output();
     return code;
@@ -139,6 +141,7 @@ ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
   } catch (const std::bad_alloc&) {
     return complain(tool, ExitCode::kFailure, "out of memory");
   } catch (const std::exception& e) {
+    if (is_lack_of_threads(e)) return complain(tool, ExitCode::kFailure, text_of_exception(e));
     return complain(tool, ExitCode::kInternal, std::string("unexpected: ") + e.what());
   }
 }
@@ -146,17 +149,26 @@ ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
 std::string ended_program;  // what the handler names
 std::terminate_handler other_ends = nullptr;
 
-/// The last wall: memory may run out where nobody can catch it, in a thread of a library (the bank's store writes its files
-/// in such) or in a destructor. Allocates nothing. Every other exception that comes here is a bug, and wants a core.
-[[noreturn]] void end_without_memory() {
+iovec part(std::string_view text) {
+  return {const_cast<char*>(text.data()), text.size()};
+}
+
+/// Allocates nothing.
+[[noreturn]] void end_at_once(std::string_view why) {
+  const std::array<iovec, 4> line = {part(ended_program), part(": error: "), part(why), part("\n")};
+  [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, line.data(), line.size());
+  ::_exit(static_cast<int>(ExitCode::kFailure));
+}
+
+/// The last wall: memory and threads may run out where nobody can catch it, in a thread of a library (the bank's store writes its
+/// files in such) or in a destructor. Every other exception that comes here is a bug, and wants a core.
+[[noreturn]] void end_without_resources() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    static char text[] = ": error: out of memory\n";
-    const std::array<iovec, 2> line = {
-        {{ended_program.data(), ended_program.size()}, {text, sizeof text - 1}}};
-    [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, line.data(), line.size());
-    ::_exit(static_cast<int>(ExitCode::kFailure));
+    end_at_once("out of memory");
+  } catch (const std::exception& e) {
+    if (is_lack_of_threads(e)) end_at_once(text_of_exception(e));
   } catch (...) {  // falls through
   }
   other_ends();
@@ -182,8 +194,7 @@ int run_tool(int argc, char** argv, Tool tool) {
   occupy_closed_streams();
   outlive_file_size_limit();
   ended_program = tool.name;
-  other_ends = std::set_terminate(end_without_memory);
-  if (tool.ends_on_signals) end_on_signals(tool.name);
+  other_ends = std::set_terminate(end_without_resources);
   return static_cast<int>(run_guarded(argc, argv, tool));
 }
 

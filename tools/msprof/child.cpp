@@ -89,8 +89,9 @@ ChildEnd run_child(const std::vector<std::string>& command,
   const int status = pid > 0 ? status_of(pid) : 0;
   child_pid = 0;
   if (cause != 0)
-    throw Error(ExitCode::kUsage, std::string("cannot be run: ") + std::strerror(cause),
-                command.front(), cause == ENOENT ? advice : std::string());
+    throw Error(pid < 0 ? ExitCode::kFailure : ExitCode::kUsage,
+                std::string("cannot be run: ") + std::strerror(cause), command.front(),
+                cause == ENOENT ? advice : std::string());
   if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status)};
   return {WEXITSTATUS(status), 0};
 }

@@ -64,10 +64,9 @@ runtime::Om build_op_om(const Task& task, const bank::Strategy& strategy,
 }
 
 OpBench::OpBench(Task task, const BenchOptions& options, const CacheState& caches)
-    : task_(std::move(task)),
-      options_(options),
-      caches_(caches),
-      expected_(std::async(std::launch::async, [this] { return compute_expected(task_); })) {
+    : task_(std::move(task)), options_(options), caches_(caches), expected_(std::async([this] {
+        return compute_expected(task_);
+      })) {  // later, without a thread
 }
 
 Expected OpBench::compute_expected(const Task& task) {
