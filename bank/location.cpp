@@ -38,6 +38,14 @@ void require_usable(const std::string& root, const std::string& named_by, BankUs
                 root, "grant the permission or choose another directory");
 }
 
+/// Users of services have a home that is not there, and is not to be; it may also be a typing error.
+void require_home(const fs::path& home, BankUse use) {
+  std::error_code status;
+  if (use == BankUse::kTune && !fs::is_directory(home, status))
+    throw Error(ExitCode::kBank, "HOME names a directory that does not exist", home.string(),
+                "name a place for the bank by TUNE_BANK_PATH, or correct HOME");
+}
+
 struct Root {
   std::optional<std::string> path;
   std::string named_by;
@@ -70,6 +78,7 @@ BankLocation custom_bank_location(BankKind kind, BankUse use, const std::string&
     require_usable(*root.path, root.named_by, use);
     return {below(fs::absolute(*root.path) / root.suffix, kind, soc_version), root.named_by};
   }
+  require_home(environment.home, use);
   return {below(fs::path(environment.home) / "Ascend/latest/data/aoe/custom", kind, soc_version),
           "default"};
 }

@@ -20,16 +20,31 @@ class Location : public ::testing::Test {
 };
 
 TEST_F(Location, DefaultIsBelowHome) {
-  const auto op = custom_bank_location(BankKind::kOp, BankUse::kTune, "soc-2t", {.home = "/h"});
-  EXPECT_EQ(op.directory, "/h/Ascend/latest/data/aoe/custom/op/soc-2t");
+  const fs::path home = made("home");
+  const auto op = custom_bank_location(BankKind::kOp, BankUse::kTune, "soc-2t", {.home = home});
+  EXPECT_EQ(op.directory, home / "Ascend/latest/data/aoe/custom/op/soc-2t");
   EXPECT_EQ(op.chosen_by, "default");
   const auto graph =
-      custom_bank_location(BankKind::kGraph, BankUse::kTune, "soc-2t", {.home = "/h"});
-  EXPECT_EQ(graph.directory, "/h/Ascend/latest/data/aoe/custom/graph/soc-2t");
+      custom_bank_location(BankKind::kGraph, BankUse::kTune, "soc-2t", {.home = home});
+  EXPECT_EQ(graph.directory, home / "Ascend/latest/data/aoe/custom/graph/soc-2t");
+}
+
+TEST_F(Location, AHomeThatIsNotThereIsNotMade) {
+  const BankEnvironment environment{.home = temp_ / "absent"};
+  try {
+    custom_bank_location(BankKind::kOp, BankUse::kTune, "s", environment);
+    FAIL() << "accepted a home that does not exist";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kBank);
+    EXPECT_NE(std::string(e.what()).find("HOME names a directory that does not exist"),
+              std::string::npos);
+  }
+  const auto read = custom_bank_location(BankKind::kOp, BankUse::kRead, "s", environment);
+  EXPECT_EQ(read.chosen_by, "default");  // who reads finds an empty bank
 }
 
 TEST_F(Location, PriorityOfEachKind) {
-  const BankEnvironment all{made("tune"), made("cache"), "/h", {}};
+  const BankEnvironment all{made("tune"), made("cache"), made("home"), {}};
   const std::string flag = made("flag");
   struct Case {
     const char* name;
