@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/memory.h"
 #include "base/new_file.h"
 #include "base/system_calls.h"
 
@@ -29,6 +30,7 @@ std::string read_file(const fs::path& path, ExitCode code) {
   if (::fstat(file.number(), &status) != 0) cannot("read");
   if (S_ISDIR(status.st_mode)) throw Error(code, "is a directory, a file is needed", path.string());
   if (!S_ISREG(status.st_mode)) throw Error(code, "is not a regular file", path.string());
+  check_memory(static_cast<std::uint64_t>(status.st_size), path.string());
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(status.st_size));
   if (!append_all(file.number(), bytes)) cannot("read");

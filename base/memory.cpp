@@ -91,9 +91,13 @@ std::uint64_t left_by_limit(const fs::path& root) {
   return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
 }
 
-std::string in_gib(std::uint64_t bytes) {
+std::string text_of(std::uint64_t bytes) {
+  constexpr std::uint64_t kGib = 1 << 30, kMib = 1 << 20;
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1u << 30));
+  if (bytes < kGib)
+    std::snprintf(text, sizeof text, "%.0f MiB", static_cast<double>(bytes) / kMib);
+  else
+    std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / kGib);
   return text;
 }
 
@@ -111,7 +115,7 @@ void check_memory(std::uint64_t bytes, const std::string& what) {
   if (bytes < kAskedFrom) return;
   const std::uint64_t available = available_memory_bytes();
   if (bytes > available)
-    throw OutOfMemory(what + ": needs " + in_gib(bytes) + " of memory, " + in_gib(available) +
+    throw OutOfMemory(what + ": needs " + text_of(bytes) + " of memory, " + text_of(available) +
                       " are available; use a larger machine, or raise the limit of the container");
 }
 

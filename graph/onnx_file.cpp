@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "graph/onnx_proto.h"
 #include "graph/onnx_text.h"
 
@@ -109,6 +110,7 @@ bool parse_binary(google::protobuf::io::ZeroCopyInputStream* stream, onnx::Model
 
 onnx::ModelProto load_model(const fs::path& path) {
   check_is_readable(path);
+  check_memory(fs::file_size(path), "model " + path.string());
   FileStream file(path);
   onnx::ModelProto model;
   if (is_text(path)) {

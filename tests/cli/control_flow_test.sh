@@ -157,5 +157,5 @@ for signal in INT TERM; do
 done
 limited() { (ulimit -v 1500000; exec "$@"); }
 run 1 limited timeout 60 aoe_run --model=collects.om
-has err "op 'forever' \(Loop\): what it has collected in [0-9]+ trips: needs [0-9.]+ GiB of memory, [0-9.]+ GiB are available"
+has err "op 'forever' \(Loop\): what it has collected in [0-9]+ trips: needs [0-9.]+ [MG]iB of memory, [0-9.]+ [MG]iB are available"
 finish
