@@ -67,7 +67,7 @@ std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,
   std::filesystem::create_directories(directory, status);
   if (status)
     throw Error(ExitCode::kOutput, "cannot be made a directory: " + status.message(),
-                directory.string());
+                directory.string(), "choose a writable place");
   std::vector<std::filesystem::path> paths;
   for (const Port& port : ports) {
     paths.push_back(directory / runtime::npy_file_name(port.name));

@@ -57,7 +57,7 @@ void check_output(const fs::path& output) {
   fs::create_directories(output, status);
   if (status)
     throw Error(ExitCode::kOutput, "cannot be made a directory: " + status.message(),
-                output.string());
+                output.string(), "choose a writable place");
   const fs::path tried = output / ".msprof";
   write_file_atomically(tried, std::string(4096, '\n'));
   fs::remove(tried, status);
