@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/memory.h"
 #include "base/new_file.h"
 #include "base/temporary_directory.h"
 #include "tests/temp_dir.h"
@@ -56,6 +57,13 @@ TEST(File, ReadingSaysWhatIsWrong) {
     EXPECT_EQ(e.code(), ExitCode::kModel);
     EXPECT_NE(std::string(e.what()).find("directory"), std::string::npos);
   }
+}
+
+TEST(File, WhatMemoryCannotHoldIsNotRead) {
+  const tests::TempDir dir;
+  std::ofstream(dir / "large") << "holes";
+  std::filesystem::resize_file(dir / "large", std::uintmax_t{1} << 40);
+  EXPECT_THROW(read_file(dir / "large", ExitCode::kData), OutOfMemory);
 }
 
 TEST(File, APipeIsRefusedAtOnce) {

@@ -7,6 +7,7 @@ mkdir directory
 echo "hello, world" >text.onnx
 head -c $(($(stat -c %s m.onnx) / 2)) m.onnx >half.onnx
 : >empty.onnx
+truncate --size=1T large.onnx
 head -c 1000 good.om >cut.om
 python3 "$here/bad_models.py" # unsupported, contradiction, declared, mistyped, dangling.onnx
 mkdir taken.om
@@ -21,6 +22,7 @@ for tool in "atc --output=m" "aoe --job_type=2"; do
   refuses 3 text.onnx $tool --framework=5 --model=text.onnx
   refuses 3 half.onnx $tool --framework=5 --model=half.onnx
   refuses 3 empty.onnx $tool --framework=5 --model=empty.onnx
+  refuses 1 "large.onnx: needs 1024.0 GiB of memory" $tool --framework=5 --model=large.onnx
   refuses 3 "node odd_one (ONNX FancyThing, opset 13), node odd_two (ONNX OtherThing, opset 13)" \
     $tool --framework=5 --model=unsupported.onnx
   refuses 3 "node mm" $tool --framework=5 --model=contradiction.onnx
