@@ -41,7 +41,7 @@ std::map<std::string, int> opsets_of(
 
 Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
                    const ImportOptions& options)
-    : model_(model), path_(path), options_(options), tensors_(path.parent_path(), budget_, texts_) {
+    : model_(model), path_(path), options_(options), tensors_(path, budget_, texts_) {
   for (const onnx::FunctionProto& function : model.functions())
     functions_[{canonical_domain(function.domain()), function.name()}] = &function;
   for (const auto* infos : {&model.graph().value_info(), &model.graph().output()})

@@ -27,8 +27,8 @@ onnx::ModelProto parse_model(std::string_view bytes, const std::filesystem::path
 class TensorReader {
  public:
   /// `budget` and `texts` must outlive the reader.
-  TensorReader(std::filesystem::path model_directory, ImportBudget& budget, TextTable& texts)
-      : directory_(std::move(model_directory)), budget_(budget), texts_(texts) {}
+  TensorReader(std::filesystem::path model, ImportBudget& budget, TextTable& texts)
+      : model_(std::move(model)), budget_(budget), texts_(texts) {}
   /// Throws Error(kModel) that names the tensor. Of texts their places.
   ConstantPtr read(const onnx::TensorProto& tensor) const;
   ConstantPtr read(const onnx::SparseTensorProto& tensor) const;
@@ -37,7 +37,7 @@ class TensorReader {
   ConstantPtr read_texts(const onnx::TensorProto& tensor) const;
   std::string external_bytes(const onnx::TensorProto& tensor, std::size_t expected_bytes) const;
 
-  std::filesystem::path directory_;
+  std::filesystem::path model_;
   ImportBudget& budget_;
   TextTable& texts_;
 };

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/size.h"
@@ -155,17 +156,34 @@ ExternalPlace place_of(const onnx::TensorProto& tensor) {
   return place;
 }
 
-/// Where the file really lies, which must be below the model's directory, too: links lead anywhere.
-fs::path resolved(const onnx::TensorProto& tensor, const fs::path& directory,
-                  const std::string& location) {
+/// The directory in which the model is named, and, where that name is a link, the one in which its file lies: caches of downloads
+/// link model and data to files of other names, side by side.
+std::vector<fs::path> directories_of(const fs::path& model) {
   std::error_code status;
-  const fs::path root = fs::canonical(directory.empty() ? "." : directory, status);
-  const fs::path path = fs::canonical(root / location, status);
+  const fs::path named = model.has_parent_path() ? model.parent_path() : ".";
+  std::vector<fs::path> directories = {fs::canonical(named, status)};
+  const fs::path file = fs::canonical(model, status);
+  if (!status && file.parent_path() != directories.front())
+    directories.push_back(file.parent_path());
+  return directories;
+}
+
+bool is_below(const fs::path& path, const fs::path& directory) {
+  const fs::path inside = path.lexically_relative(directory);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
+/// Where the file really lies, which must be below one of the model's directories, too: links lead anywhere.
+fs::path resolved(const onnx::TensorProto& tensor, const fs::path& model,
+                  const std::string& location) {
+  const std::vector<fs::path> directories = directories_of(model);
+  std::error_code status;
+  fs::path path = fs::canonical(directories.front() / location, status);
+  if (status && directories.size() > 1) path = fs::canonical(directories.back() / location, status);
   if (status)
-    fail(tensor.name(), "external data " + (directory / location).string() +
+    fail(tensor.name(), "external data " + (model.parent_path() / location).string() +
                             " cannot be read: " + status.message());
-  const fs::path inside = path.lexically_relative(root);
-  if (inside.empty() || *inside.begin() == "..")
+  if (std::ranges::none_of(directories, [&](const fs::path& each) { return is_below(path, each); }))
     fail(tensor.name(), "has external data at '" + location + "', a link to " + path.string() +
                             ", which is not below the model's directory; copy what the links lead "
                             "to beside the model (cp -L)");
@@ -179,7 +197,7 @@ fs::path resolved(const onnx::TensorProto& tensor, const fs::path& directory,
 std::string TensorReader::external_bytes(const onnx::TensorProto& tensor,
                                          std::size_t expected_bytes) const {
   const ExternalPlace place = place_of(tensor);
-  const fs::path path = resolved(tensor, directory_, place.location);
+  const fs::path path = resolved(tensor, model_, place.location);
   std::error_code status;
   const std::uint64_t file_bytes = fs::file_size(path, status);
   if (status)

@@ -59,7 +59,7 @@ onnx::ModelProto load_float_model(const std::filesystem::path& path) {
                   path.string(), "give the float32 model");
   graph::ImportBudget budget;
   graph::TextTable texts;
-  const graph::TensorReader reader(path.parent_path(), budget, texts);
+  const graph::TensorReader reader(path, budget, texts);
   onnx::GraphProto& graph = *model.mutable_graph();
   embed_all(graph, reader);
   drop_inputs_that_are_weights(graph);

@@ -248,6 +248,35 @@ TEST(BadModel, ExternalDataFollowsNoLinkToElsewhere) {
   EXPECT_NE(import("pipe").find("not a regular file"), std::string::npos);
 }
 
+/// As caches of downloads have them: names that are links to files side by side, and a link to a model that has its data beside it.
+TEST(BadModel, ExternalDataMayLieBesideTheFileOfALinkedModel) {
+  onnx::ModelProto model =
+      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* const location = tensor.add_external_data();
+  location->set_key("location");
+  location->set_value("m.onnx_data");
+  const TempDir directory;
+  const std::filesystem::path files = directory / "files", names = directory / "names";
+  std::filesystem::create_directories(files);
+  std::filesystem::create_directories(names);
+  write_file_atomically(files / "0a1b", model.SerializeAsString());
+  write_file_atomically(files / "2c3d", "12345678");
+  std::filesystem::create_symlink("../files/0a1b", names / "m.onnx");
+  std::filesystem::create_symlink("../files/2c3d", names / "m.onnx_data");
+  EXPECT_NO_THROW(graph::import_onnx(names / "m.onnx", {}));
+
+  std::filesystem::remove(names / "m.onnx_data");
+  std::filesystem::rename(files / "2c3d", files / "m.onnx_data");
+  EXPECT_NO_THROW(graph::import_onnx(names / "m.onnx", {}));
+
+  write_file_atomically(directory / "secret", "12345678");
+  std::filesystem::create_symlink(directory / "secret", names / "m.onnx_data");
+  EXPECT_THROW(graph::import_onnx(names / "m.onnx", {}), Error);
+}
+
 TEST(BadModel, APipeIsNoModel) {
   const TempDir directory;
   ASSERT_EQ(::mkfifo((directory / "m.onnx").c_str(), 0600), 0);  // nobody ever writes into it
