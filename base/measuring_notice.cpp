@@ -1,4 +1,4 @@
-// A lock that all share who measure: who would get it alone is the first. The kernel takes it from who dies, however that dies.
+// A lock that all share who measure: where nobody else has it, nobody else measures. The kernel takes it from who dies, however that dies.
 #include "base/measuring_notice.h"
 
 #include <fcntl.h>
@@ -20,12 +20,22 @@ namespace aoe {
 namespace fs = std::filesystem;
 namespace {
 
-/// Of the open file, so that a process with two notices meets itself; changed from one kind to another at once.
-bool lock(int file, short kind) {
+struct flock whole_file(short kind) {
   struct flock whole {};
   whole.l_type = kind;
   whole.l_whence = SEEK_SET;
-  return ::fcntl(file, F_OFD_SETLK, &whole) == 0;
+  return whole;
+}
+
+/// Of the open file, so that a process with two notices meets itself.
+void set_lock(int file, short kind) {
+  const struct flock whole = whole_file(kind);
+  ::fcntl(file, F_OFD_SETLK, &whole);
+}
+
+bool do_others_lock(int file) {
+  struct flock found = whole_file(F_WRLCK);  // what any lock of others would stand in the way of
+  return ::fcntl(file, F_OFD_GETLK, &found) == 0 && found.l_type != F_UNLCK;
 }
 
 /// Others may write into that directory: neither a link nor a file of theirs is taken. Otherwise none, and errno.
@@ -48,7 +58,7 @@ bool is_alive(pid_t process) {
   return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
 }
 
-/// The first of those that are alive. In another container its number means nothing here.
+/// The first of those that are alive. In another container its number means nothing here, and who has just begun has yet to write.
 std::string read_others(int file) {
   std::array<char, 4096> bytes;
   const ssize_t count = ::pread(file, bytes.data(), bytes.size(), 0);
@@ -59,7 +69,7 @@ std::string read_others(int file) {
   while (lines >> process >> since && std::getline(lines >> std::ws, program))
     if (is_alive(process))
       return program + ", process " + std::to_string(process) + ", since " + since;
-  return "a program of another container";
+  return "another program of this user";
 }
 
 }  // namespace
@@ -76,21 +86,21 @@ MeasuringNotice::MeasuringNotice(Logger& log, const fs::path& file) : file_(open
               std::strerror(errno));
     return;
   }
-  if (lock(file_.number(), F_WRLCK)) {
-    // Lines of others would only be old; those of a file that cannot be emptied are of no living process.
-    [[maybe_unused]] const int emptied = ::ftruncate(file_.number(), 0);
-  } else {
+  set_lock(file_.number(), F_RDLCK);
+  if (do_others_lock(file_.number())) {
     others_ = read_others(file_.number());
     log.warn("measuring at once on this machine: {}; both will be disturbed: let one end first",
              others_);
+  } else {
+    // Lines of others would only be old; those of a file that cannot be emptied are of no living process.
+    [[maybe_unused]] const int emptied = ::ftruncate(file_.number(), 0);
   }
   write_all(file_.number(), own_line());
-  lock(file_.number(), F_RDLCK);
 }
 
 MeasuringNotice::~MeasuringNotice() {
   // Not only closed: a child that was forked meanwhile may have it still.
-  if (file_.is_open()) lock(file_.number(), F_UNLCK);
+  if (file_.is_open()) set_lock(file_.number(), F_UNLCK);
 }
 
 }  // namespace aoe

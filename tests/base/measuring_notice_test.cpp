@@ -91,7 +91,7 @@ TEST_F(MeasuringNoticeTest, WithoutAPlaceNobodyIsTold) {
 TEST_F(MeasuringNoticeTest, AFileOfOtherContentNamesNobodyWrong) {
   const MeasuringNotice earlier(log(), file_);
   std::ofstream(file_) << "no number, and 99999999 processes";
-  EXPECT_EQ(MeasuringNotice(log(), file_).others(), "a program of another container");
+  EXPECT_EQ(MeasuringNotice(log(), file_).others(), "another program of this user");
 }
 
 }  // namespace
