@@ -93,10 +93,10 @@ class Depthwise {
 
 }  // namespace
 
-bool is_depthwise_volume(const Run& run) {
+bool is_depthwise(const Run& run) {
   const Shape &x = run.shape(0), &weight = run.shape(1);
   const std::int64_t groups = run.attrs.get_int("group", 1);
-  if (x.size() != 5 || x[1] != groups || weight[0] != groups || weight[1] != 1) return false;
+  if (x[1] != groups || weight[0] != groups || weight[1] != 1) return false;
   // The copy of a plane is for what has more elements than zeros around them.
   constexpr std::int64_t kMostTimes = 8;
   const reference::Window window =

@@ -16,11 +16,10 @@ struct Rows {
 /// Two factors of 16 bits with a sign, the first in the low half. The product of two pairs is the sum of both products.
 using Pair = std::int32_t;
 
-/// sums[r][j] += the sum over i of left[r * length + i] * right[i][j], for `rows` rows of `length` factors. Of float, double
-/// and Pair, whose sums are numbers.
+/// sums[r][j] += the sum over i of left[r][i] * right[i][j], for `rows` rows of `length` factors. Of float, double and Pair,
+/// whose sums are numbers.
 template <typename T>
-void add_product(const T* left, std::int64_t rows, std::int64_t length,
-                 Rows<const std::type_identity_t<T>> right, Rows<std::type_identity_t<T>> sums,
-                 std::int64_t columns);
+void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
+                 Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns);
 
 }  // namespace aoe::native

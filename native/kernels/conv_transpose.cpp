@@ -44,8 +44,8 @@ class ConvTranspose {
             weight[((first + i) * weight_shape_[1] + channel % weight_shape_[1]) * taps_ + k];
     std::ranges::fill(columns, T{0});
     const T* x = run_.inputs[0].as<T>() + (image * x_shape_[1] + first) * places_;
-    add_product<T>(factors.data(), taps_, per_group_, {x, places_}, {columns.data(), places_},
-                   places_);
+    add_product<T>({factors.data(), per_group_}, taps_, per_group_, {x, places_},
+                   {columns.data(), places_}, places_);
     const std::int64_t size = blocks_.input_elements();
     T* y = y_.as<T>() + (image * weight_shape_[1] * groups_ + channel) * size;
     std::fill_n(y, size, run_.has_input(2) ? run_.inputs[2].as<T>()[channel] : T{0});

@@ -123,8 +123,8 @@ class Convolution {
     const std::int64_t channel = group % groups_ * per_group_;
     for (std::int64_t c = 0; c < per_group_; ++c)
       std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
-    add_product(packed_.data() + channel * length_, per_group_, length_, {columns.data(), kColumns},
-                {sums.data(), kColumns}, kColumns);
+    add_product<T>({packed_.data() + channel * length_, length_}, per_group_, length_,
+                   {columns.data(), kColumns}, {sums.data(), kColumns}, kColumns);
     T* const y = y_ + group * per_group_ * places_ + first;
     for (std::int64_t c = 0; c < per_group_; ++c)
       std::copy_n(sums.data() + c * kColumns, count, y + c * places_);
@@ -154,7 +154,7 @@ void run_real(const Run& run) {
 
 void run_floats(const Run& run) {
   if (run.inputs[0].desc.dtype == DataType::kDouble) return run_real<double>(run);
-  is_depthwise_volume(run) ? run_depthwise(run) : run_real<float>(run);
+  is_depthwise(run) ? run_depthwise(run) : run_real<float>(run);
 }
 
 /// to[i] = the pair of first[i] and second[i], less `zero`; without `second`, of first[i] and 0.

@@ -73,9 +73,9 @@ class DeformConv {
     for (std::int64_t c = 0; c < channels; ++c)
       std::fill_n(scratch.sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[c]);
     for (std::int64_t g = 0; g < groups_; ++g)
-      add_product(run_.inputs[1].template as<T>() + g * per_group * length, per_group, length,
-                  {scratch.columns.data() + g * length * kColumns, kColumns},
-                  {scratch.sums.data() + g * per_group * kColumns, kColumns}, kColumns);
+      add_product<T>({run_.inputs[1].template as<T>() + g * per_group * length, length}, per_group,
+                     length, {scratch.columns.data() + g * length * kColumns, kColumns},
+                     {scratch.sums.data() + g * per_group * kColumns, kColumns}, kColumns);
     for (std::int64_t c = 0; c < channels; ++c)
       std::copy_n(scratch.sums.data() + c * kColumns, count,
                   y_.template as<T>() + (image * channels + c) * places_ + first);

@@ -1,10 +1,14 @@
-// Products of float32 matrices whose sizes are known when the model runs; where compilers know them, generated code is faster.
-// Both factors are copied: rows of the left one, and panels of columns of the right one, once for all of its rows.
+// Products of matrices of floating point whose sizes are known when the model runs; where compilers know them, generated code is faster.
+// The right factor is packed in panels of columns, once for all rows; where there are few rows, it is read where it lies.
 #include <algorithm>
 #include <vector>
 
+#include "native/by_type.h"
+#include "native/dot_products.h"
 #include "native/kernel.h"
+#include "native/panels.h"
 #include "native/product.h"
+#include "native/wide.h"
 #include "reference/broadcast.h"
 #include "reference/matrix.h"
 #include "reference/strided.h"
@@ -12,157 +16,194 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kColumns = 16;  ///< of a panel
-constexpr std::int64_t kRows =
-    64;  ///< of the left factor that meet all panels, one after the other
-
-/// Element (row, column) of a matrix lies at row * rows + column * columns.
-struct Matrix {
-  const float* data;
-  std::int64_t rows, columns;
-};
+constexpr std::int64_t kRows = 60;    ///< of the left factor that a thread takes at a time
+constexpr std::int64_t kFewRows = 5;  ///< for which nothing is packed
+constexpr double kProductsPerNs = 30;
 
 /// What is added to the products: element (row, column) of it as of a Matrix; nothing where data is null.
+template <typename T>
 struct Product {
   std::int64_t m, k, n;
-  Matrix a, b, bias;
-  float alpha = 1, beta = 1;
-  float* c;  ///< m x n
+  Matrix<T> a, b, bias;
+  T alpha = 1, beta = 1;
+  T* c;  ///< m x n
 };
 
-std::int64_t panels_of(std::int64_t columns) {
-  return (columns + kColumns - 1) / kColumns;
+/// The left factor's rows as they lie, or copied where their elements are apart.
+template <typename T>
+Rows<const T> left_rows(const Matrix<T>& a, std::int64_t rows, std::int64_t length,
+                        std::vector<T>& copy) {
+  if (a.columns == 1) return {a.data, a.rows};
+  copy.resize(static_cast<std::size_t>(rows * length));
+  for (std::int64_t i = 0; i < length; ++i)
+    for (std::int64_t r = 0; r < rows; ++r)
+      copy[static_cast<std::size_t>(r * length + i)] = a.data[r * a.rows + i * a.columns];
+  return {copy.data(), length};
 }
 
-/// k rows of kColumns columns from `first` on, zeros beyond the last.
-void pack_panel(const Product& p, std::int64_t first, float* to) {
-  const std::int64_t count = std::min(kColumns, p.n - first);
-  for (std::int64_t i = 0; i < p.k; ++i, to += kColumns) {
-    const float* from = p.b.data + i * p.b.rows + first * p.b.columns;
-    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * p.b.columns];
-    std::fill(to + count, to + kColumns, 0.0f);
+/// row = alpha * row + beta * bias.
+template <typename T>
+AOE_WIDE void scale_row(T alpha, T beta, const T* bias, std::int64_t step, std::int64_t count,
+                        T* __restrict row) {
+  if (bias == nullptr) {
+    for (std::int64_t j = 0; j < count; ++j) row[j] *= alpha;
+    return;
+  }
+  if (step == 0) {
+    const T added = beta * *bias;
+    for (std::int64_t j = 0; j < count; ++j) row[j] = alpha * row[j] + added;
+    return;
+  }
+  for (std::int64_t j = 0; j < count; ++j) row[j] = alpha * row[j] + beta * bias[j];
+}
+
+/// Columns [first, first + count) of rows [row, row + rows) of the result.
+template <typename T>
+void finish(const Product<T>& p, std::int64_t row, std::int64_t rows, std::int64_t first,
+            std::int64_t count) {
+  if (p.alpha == 1 && p.bias.data == nullptr) return;
+  for (std::int64_t r = row; r < row + rows; ++r) {
+    const T* bias = p.bias.data == nullptr ? nullptr : p.bias.from(r, first).data;
+    scale_row(p.alpha, p.beta, bias, p.bias.columns, count, p.c + r * p.n + first);
   }
 }
 
-/// Room for the rows of one part.
-struct Room {
-  explicit Room(const Product& p)
-      : left(static_cast<std::size_t>(kRows * p.k)),
-        sums(static_cast<std::size_t>(kRows * kColumns)) {}
-  std::vector<float> left, sums;
-};
-
-void store(const Product& p, std::int64_t first_row, std::int64_t rows, std::int64_t first,
-           const float* sums) {
-  const std::int64_t count = std::min(kColumns, p.n - first);
-  for (std::int64_t r = 0; r < rows; ++r, sums += kColumns) {
-    float* to = p.c + (first_row + r) * p.n + first;
-    if (p.bias.data == nullptr) {
-      for (std::int64_t j = 0; j < count; ++j) to[j] = p.alpha * sums[j];
-      continue;
-    }
-    const float* bias = p.bias.data + (first_row + r) * p.bias.rows + first * p.bias.columns;
-    for (std::int64_t j = 0; j < count; ++j)
-      to[j] = p.alpha * sums[j] + p.beta * bias[j * p.bias.columns];
-  }
+template <typename T>
+void multiply_rows(const Product<T>& p, std::int64_t row, std::int64_t rows, const Panels<T>& right,
+                   std::vector<T>& copy) {
+  T* to = p.c + row * p.n;
+  std::fill_n(to, rows * p.n, T{0});
+  right.add_product(left_rows(p.a.from(row, 0), rows, p.k, copy), rows, {to, p.n});
+  finish(p, row, rows, 0, p.n);
 }
 
-void multiply_rows(const Product& p, std::int64_t first_row, std::int64_t rows, const float* packed,
-                   Room& room) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t i = 0; i < p.k; ++i)
-      room.left[static_cast<std::size_t>(r * p.k + i)] =
-          p.a.data[(first_row + r) * p.a.rows + i * p.a.columns];
-  for (std::int64_t panel = 0; panel < panels_of(p.n); ++panel) {
-    std::fill_n(room.sums.data(), rows * kColumns, 0.0f);
-    add_product(room.left.data(), rows, p.k, {packed + panel * p.k * kColumns, kColumns},
-                {room.sums.data(), kColumns}, kColumns);
-    store(p, first_row, rows, panel * kColumns, room.sums.data());
-  }
+/// Columns [first, first + count) of a product of few rows.
+template <typename T>
+void multiply_columns(const Product<T>& p, Rows<const T> left, std::int64_t first,
+                      std::int64_t count) {
+  T* to = p.c + first;
+  for (std::int64_t r = 0; r < p.m; ++r) std::fill_n(to + r * p.n, count, T{0});
+  const Matrix<T> b = p.b.from(0, first);
+  if (b.columns == 1)
+    add_product<T>(left, p.m, p.k, {b.data, b.rows}, {to, p.n}, count);
+  else
+    add_dot_products<T>(left, p.m, {b.data, b.columns}, count, p.k, {to, p.n});
+  finish(p, 0, p.m, first, count);
 }
 
-void multiply(const Product& p, Threads& threads, std::vector<float>& packed) {
-  if (p.m == 0 || p.n == 0) return;
-  const std::int64_t panels = panels_of(p.n);
-  packed.resize(static_cast<std::size_t>(panels * p.k * kColumns));
-  threads.share(panels, static_cast<double>(p.k * kColumns),
-                [&](std::int64_t begin, std::int64_t end) {
-                  for (std::int64_t panel = begin; panel < end; ++panel)
-                    pack_panel(p, panel * kColumns, packed.data() + panel * p.k * kColumns);
-                });
-  const double cost = static_cast<double>(p.k * p.n) / 20;  // of a row
-  threads.share(p.m, cost, [&](std::int64_t begin, std::int64_t end) {
-    Room room(p);
-    for (std::int64_t row = begin; row < end; row += kRows)
-      multiply_rows(p, row, std::min(kRows, end - row), packed.data(), room);
+template <typename T>
+void multiply_few(const Product<T>& p, Threads& threads) {
+  constexpr std::int64_t kBlock = 128;  // columns: eight long vectors
+  std::vector<T> copy;
+  const Rows<const T> left = left_rows(p.a, p.m, p.k, copy);
+  const double cost = static_cast<double>(p.m * p.k * kBlock) / kProductsPerNs;
+  threads.share((p.n + kBlock - 1) / kBlock, cost, [&](std::int64_t begin, std::int64_t end) {
+    multiply_columns(p, left, begin * kBlock, std::min(p.n, end * kBlock) - begin * kBlock);
   });
 }
 
+template <typename T>
+void multiply(const Product<T>& p, Threads& threads) {
+  if (p.m == 0 || p.n == 0) return;
+  if (p.m <= kFewRows) return multiply_few(p, threads);
+  const Panels<T> right(p.b, p.k, p.n, threads);
+  const double cost = static_cast<double>(p.k * p.n) / kProductsPerNs;  // of a row
+  threads.share(p.m, cost, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<T> copy;
+    for (std::int64_t row = begin; row < end; row += kRows)
+      multiply_rows(p, row, std::min(kRows, end - row), right, copy);
+  });
+}
+
+/// Several of one size: threads share them where none is large.
+template <typename T>
+void multiply_all(const std::vector<Product<T>>& products, Threads& threads) {
+  if (products.empty()) return;
+  const Product<T>& one = products.front();
+  const double cost = static_cast<double>(one.m * one.k * one.n) / kProductsPerNs;
+  constexpr double kLargeNs = 1e6;
+  if (products.size() == 1 || cost > kLargeNs) {
+    for (const Product<T>& each : products) multiply(each, threads);
+    return;
+  }
+  threads.share(std::ssize(products), cost, [&](std::int64_t begin, std::int64_t end) {
+    OneThread alone;
+    for (std::int64_t i = begin; i < end; ++i)
+      multiply(products[static_cast<std::size_t>(i)], alone);
+  });
+}
+
+template <typename T>
 void run_matmul(const Run& run) {
   if (run.output(0).data == nullptr) return;
   const reference::MatMulShape s = reference::matmul_shape(run.shape(0), run.shape(1));
   const Shape a_batch(s.a.begin(), s.a.end() - 2), b_batch(s.b.begin(), s.b.end() - 2);
   const std::array strides = {reference::broadcast_strides(a_batch, s.batch),
                               reference::broadcast_strides(b_batch, s.batch)};
-  std::vector<float> packed;
-  float* c = run.output(0).as<float>();
-  // A stack whose right factor is one matrix is one product of all rows.
-  const bool is_one =
-      element_count(b_batch) == 1 && element_count(a_batch) == element_count(s.batch);
-  const auto multiply_at = [&](std::int64_t a, std::int64_t b, std::int64_t m) {
-    multiply({.m = m,
-              .k = s.k,
-              .n = s.n,
-              .a = {run.inputs[0].as<float>() + a * s.m * s.k, s.k, 1},
-              .b = {run.inputs[1].as<float>() + b * s.k * s.n, s.n, 1},
-              .bias = {},
-              .c = c},
-             run.threads, packed);
+  std::vector<Product<T>> products;
+  T* c = run.output(0).template as<T>();
+  const auto add = [&](std::int64_t a, std::int64_t b, std::int64_t m) {
+    products.push_back({.m = m,
+                        .k = s.k,
+                        .n = s.n,
+                        .a = {run.inputs[0].template as<T>() + a * s.m * s.k, s.k, 1},
+                        .b = {run.inputs[1].template as<T>() + b * s.k * s.n, s.n, 1},
+                        .bias = {},
+                        .c = c});
     c += m * s.n;
   };
-  if (is_one) return multiply_at(0, 0, element_count(s.batch) * s.m);
-  reference::for_each_row(
-      s.batch, strides, [&](const auto& offsets, const auto& steps, std::int64_t count) {
-        for (std::int64_t i = 0; i < count; ++i)
-          multiply_at(offsets[0] + i * steps[0], offsets[1] + i * steps[1], s.m);
-      });
+  // A stack whose right factor is one matrix is one product of all rows.
+  if (element_count(b_batch) == 1 && element_count(a_batch) == element_count(s.batch))
+    add(0, 0, element_count(s.batch) * s.m);
+  else
+    reference::for_each_row(s.batch, strides,
+                            [&](const auto& offsets, const auto& steps, std::int64_t count) {
+                              for (std::int64_t i = 0; i < count; ++i)
+                                add(offsets[0] + i * steps[0], offsets[1] + i * steps[1], s.m);
+                            });
+  multiply_all<T>(products, run.threads);
 }
 
-Matrix factor(const Run& run, std::size_t i, const char* transpose) {
-  const float* data = run.inputs[i].as<float>();
+template <typename T>
+Matrix<T> factor(const Run& run, std::size_t i, const char* transpose) {
+  const T* data = run.inputs[i].template as<T>();
   const std::int64_t columns = run.shape(i)[1];
-  return run.attrs.get_int(transpose, 0) != 0 ? Matrix{data, 1, columns} : Matrix{data, columns, 1};
+  return run.attrs.get_int(transpose, 0) != 0 ? Matrix<T>{data, 1, columns}
+                                              : Matrix<T>{data, columns, 1};
 }
 
+template <typename T>
 void run_gemm(const Run& run) {
   if (run.output(0).data == nullptr) return;
   const Shape& y = run.output(0).desc.shape;
-  Product product{.m = y[0],
-                  .k = run.shape(0)[run.attrs.get_int("transA", 0) != 0 ? 0 : 1],
-                  .n = y[1],
-                  .a = factor(run, 0, "transA"),
-                  .b = factor(run, 1, "transB"),
-                  .bias = {},
-                  .alpha = run.attrs.get_float("alpha", 1),
-                  .beta = run.attrs.get_float("beta", 1),
-                  .c = run.output(0).as<float>()};
+  Product<T> product{.m = y[0],
+                     .k = run.shape(0)[run.attrs.get_int("transA", 0) != 0 ? 0 : 1],
+                     .n = y[1],
+                     .a = factor<T>(run, 0, "transA"),
+                     .b = factor<T>(run, 1, "transB"),
+                     .bias = {},
+                     .alpha = run.attrs.get_float("alpha", 1),
+                     .beta = run.attrs.get_float("beta", 1),
+                     .c = run.output(0).template as<T>()};
   if (run.has_input(2)) {
     const Shape strides = reference::broadcast_strides(run.shape(2), y);
-    product.bias = {run.inputs[2].as<float>(), strides[0], strides[1]};
+    product.bias = {run.inputs[2].template as<T>(), strides[0], strides[1]};
   }
-  std::vector<float> packed;
-  multiply(product, run.threads, packed);
+  multiply_all<T>({product}, run.threads);
 }
 
 }  // namespace
 
 void register_matmul(KernelRegistry& registry) {
+  using Types = reference::TypeList<float, double>;
   registry.add({.type = "MatMulV2",
-                .supports = takes_floats(2),
-                .run = run_matmul,
+                .supports = takes_one_float_type,
+                .run = by_type<Types>([]<typename T>(const Run& run) { run_matmul<T>(run); }),
                 .is_for_open_sizes = always});
-  registry.add(
-      {.type = "Gemm", .supports = takes_floats(3), .run = run_gemm, .is_for_open_sizes = always});
+  registry.add({.type = "Gemm",
+                .supports = takes_one_float_type,
+                .run = by_type<Types>([]<typename T>(const Run& run) { run_gemm<T>(run); }),
+                .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native

@@ -94,10 +94,9 @@ Geometry draw_geometry(Draw& draw) {
   return drawn;
 }
 
-/// Of a volume, in float32.
+/// In float32.
 RandomCall draw_depthwise(Draw& draw) {
   Geometry drawn = draw_geometry(draw);
-  while (drawn.x.size() != 5) drawn = draw_geometry(draw);
   const std::int64_t channels = draw.in(1, 9);
   drawn.attrs.set("group", channels);
   drawn.x[1] = drawn.weight[0] = channels;

@@ -26,28 +26,29 @@ RandomCall draw_matmul(Draw& draw) {
   const bool is_large = batch.empty() && draw.chance(30);
   const std::int64_t k = is_large ? draw.in(100, 300) : draw.in(0, 20);
   Shape a = batch, b = stretched(draw, batch);
-  a.insert(a.end(), {is_large ? draw.in(60, 200) : draw.in(0, 15), k});
-  b.insert(b.end(), {k, is_large ? draw.in(1, 100) : draw.in(0, 40)});
+  a.insert(a.end(), {is_large && draw.chance(70) ? draw.in(60, 200) : draw.in(0, 15), k});
+  b.insert(b.end(), {k, is_large ? draw.in(1, 150) : draw.in(0, 40)});
   if (draw.chance(10)) a = {k};
   if (draw.chance(10)) b = {k};
   if (draw.chance(20) && a.size() > 2 && b.size() > 2) std::swap(a[0], b[0]), a[0] = b[0] = 1;
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   return {.call = {.type = "MatMulV2"},
-          .inputs = {numbers(draw, DataType::kFloat, a), numbers(draw, DataType::kFloat, b)},
-          .tolerance = 1e-5};
+          .inputs = {numbers(draw, type, a), numbers(draw, type, b)},
+          .tolerance = type == DataType::kFloat ? 1e-5 : 1e-13};
 }
 
 RandomCall draw_gemm(Draw& draw) {
   const std::int64_t m = draw.dim(), n = draw.dim(), k = draw.dim();
-  RandomCall drawn{.call = {.type = "Gemm"}, .tolerance = 1e-5};
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  RandomCall drawn{.call = {.type = "Gemm"}, .tolerance = type == DataType::kFloat ? 1e-5 : 1e-13};
   const bool transposes_a = draw.chance(50), transposes_b = draw.chance(50);
   drawn.call.attrs.set("transA", std::int64_t{transposes_a});
   drawn.call.attrs.set("transB", std::int64_t{transposes_b});
   if (draw.chance(50)) drawn.call.attrs.set("alpha", 0.5f);
   if (draw.chance(50)) drawn.call.attrs.set("beta", -2.0f);
-  drawn.inputs = {numbers(draw, DataType::kFloat, transposes_a ? Shape{k, m} : Shape{m, k}),
-                  numbers(draw, DataType::kFloat, transposes_b ? Shape{n, k} : Shape{k, n})};
-  if (draw.chance(70))
-    drawn.inputs.push_back(numbers(draw, DataType::kFloat, stretched(draw, {m, n})));
+  drawn.inputs = {numbers(draw, type, transposes_a ? Shape{k, m} : Shape{m, k}),
+                  numbers(draw, type, transposes_b ? Shape{n, k} : Shape{k, n})};
+  if (draw.chance(70)) drawn.inputs.push_back(numbers(draw, type, stretched(draw, {m, n})));
   return drawn;
 }
 

@@ -1,0 +1,41 @@
+// Panels: the right factor of a product, packed once for many rows of the left one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "native/product.h"
+#include "native/threads.h"
+
+namespace aoe::native {
+
+/// Element (row, column) of a matrix lies at row * rows + column * columns.
+template <typename T>
+struct Matrix {
+  const T* data;
+  std::int64_t rows, columns;
+
+  Matrix from(std::int64_t row, std::int64_t column) const {
+    return {data + row * rows + column * columns, rows, columns};
+  }
+};
+
+/// Of float or double.
+template <typename T>
+class Panels {
+ public:
+  /// Of `depth` rows and `columns` columns; either they or the rows lie without gaps.
+  Panels(const Matrix<T>& factor, std::int64_t depth, std::int64_t columns, Threads& threads);
+
+  /// sums[r][j] += the sum over i of left[r][i] * factor[i][j], for `rows` rows.
+  void add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums) const;
+
+ private:
+  void add_panel(Rows<const T> left, std::int64_t rows, std::int64_t depth, const T* panel,
+                 Rows<T> sums, std::int64_t columns) const;
+
+  std::int64_t depth_, columns_;
+  std::unique_ptr<T[]> packed_;
+};
+
+}  // namespace aoe::native
