@@ -26,6 +26,14 @@ struct BestRow {
   std::vector<PlaceOf<T>> places;  ///< in the plane; empty when nobody asks for them
 };
 
+/// What a row of the output is made of where nobody asks for places.
+template <typename T>
+struct Columns {
+  std::vector<T>
+      rows;  ///< the best of each column of the rows that the windows read, with the padding at both ends
+  std::vector<T> taps;  ///< the best of windows that begin at each of these
+};
+
 template <typename T>
 bool is_better(T value, T best) {
   return (value > best) | (value != value);
@@ -44,19 +52,21 @@ AOE_WIDE void take_tap(const T* __restrict x, std::int64_t step, std::int64_t co
   }
 }
 
-/// The same without places; steps of 1 and 2 are loops of their own, which become loads of whole vectors.
+/// The same of neighbours, without places.
 template <typename T>
-AOE_WIDE void take_value(const T* __restrict x, std::int64_t step, std::int64_t count,
-                         T* __restrict values) {
-  const auto take = [&](std::int64_t stride) __attribute__((always_inline)) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const T value = x[i * stride];
-      values[i] = is_better(value, values[i]) ? value : values[i];
-    }
-  };
-  if (step == 1) return take(1);
-  if (step == 2) return take(2);
-  take(step);
+AOE_WIDE void take_value(const T* __restrict x, std::int64_t count, T* __restrict values) {
+  for (std::int64_t i = 0; i < count; ++i)
+    values[i] = is_better(x[i], values[i]) ? x[i] : values[i];
+}
+
+/// to[i] = x[i * step]; a step of 2 is a loop of its own, which becomes loads of whole vectors.
+template <typename T>
+AOE_WIDE void pick(const T* __restrict x, std::int64_t step, std::int64_t count, T* __restrict to) {
+  if (step == 2) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = x[i * 2];
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) to[i] = x[i * step];
 }
 
 template <typename T>
@@ -75,10 +85,12 @@ class MaxPool {
   void run(Threads& threads) const {
     const double cost =
         static_cast<double>(window_.output_elements() * (2 + window_.kernel_elements()));
+    if (!has_places() && values_.data == nullptr) return;
     if (!has_places() && has_short_rows()) return run_window_by_window(threads, cost);
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
       BestRow<T> best;
-      for (std::int64_t plane = begin; plane < end; ++plane) run_plane(plane, best);
+      Columns<T> columns = make_columns();
+      for (std::int64_t plane = begin; plane < end; ++plane) run_plane(plane, best, columns);
     });
   }
 
@@ -93,7 +105,6 @@ class MaxPool {
   }
 
   void run_window_by_window(Threads& threads, double cost) const {
-    if (values_.data == nullptr) return;
     const WindowTaps taps(window_);
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t plane = begin; plane < end; ++plane) {
@@ -119,41 +130,73 @@ class MaxPool {
     });
   }
 
-  void run_plane(std::int64_t plane, BestRow<T>& best) const {
+  Columns<T> make_columns() const {
+    const reference::WindowAxis& w = window_.width();
+    const std::int64_t begins = (w.output - 1) * w.stride + 1;
+    const auto size =
+        static_cast<std::size_t>(std::max(w.pad_begin + w.input, begins - 1 + w.reach()));
+    return {std::vector<T>(size, kLowest), std::vector<T>(static_cast<std::size_t>(begins))};
+  }
+
+  void run_plane(std::int64_t plane, BestRow<T>& best, Columns<T>& columns) const {
     const auto& [d, h, w] = window_.axes;
     const std::int64_t base = plane * window_.input_elements();
     std::int64_t to = plane * window_.output_elements();
     for (std::int64_t od = 0; od < d.output; ++od)
       for (std::int64_t oh = 0; oh < h.output; ++oh, to += w.output) {
+        if (!has_places()) {
+          write_row(x_ + base, od, oh, columns, values_.as<T>() + to);
+          continue;
+        }
         find_row(x_ + base, od, oh, best);
         if (values_.data != nullptr) std::ranges::copy(best.values, values_.as<T>() + to);
-        if (has_places())
-          for (std::size_t i = 0; i < best.places.size(); ++i)
-            places_.as<std::int64_t>()[to + static_cast<std::int64_t>(i)] = base + best.places[i];
+        for (std::size_t i = 0; i < best.places.size(); ++i)
+          places_.as<std::int64_t>()[to + static_cast<std::int64_t>(i)] = base + best.places[i];
       }
   }
 
-  void find_row(const T* x, std::int64_t od, std::int64_t oh, BestRow<T>& best) const {
+  /// f(z, y) of each row of the plane that the windows of a row of the output read.
+  template <typename F>
+  void each_input_row(std::int64_t od, std::int64_t oh, const F& f) const {
     const auto& [d, h, w] = window_.axes;
-    best.values.assign(static_cast<std::size_t>(w.output), kLowest);
-    best.places.assign(has_places() ? static_cast<std::size_t>(w.output) : 0, 0);
     for (std::int64_t kd = 0; kd < d.kernel; ++kd)
       for (std::int64_t kh = 0; kh < h.kernel; ++kh) {
         const std::int64_t z = d.tap(od, kd), y = h.tap(oh, kh);
-        if (!d.is_inside(z) || !h.is_inside(y)) continue;
-        for (std::int64_t kw = 0; kw < w.kernel; ++kw) {
-          const auto [begin, end] = w.outputs_inside(kw);
-          if (begin >= end) continue;
-          const std::int64_t from = w.tap(begin, kw);
-          const T* tap = x + (z * h.input + y) * w.input + from;
-          if (has_places())
-            take_tap(tap, w.stride, end - begin, place_of(z, y, from),
-                     static_cast<PlaceOf<T>>(w.stride * place_step()), best.values.data() + begin,
-                     best.places.data() + begin);
-          else
-            take_value(tap, w.stride, end - begin, best.values.data() + begin);
-        }
+        if (d.is_inside(z) && h.is_inside(y)) f(z, y);
       }
+  }
+
+  /// First down the rows, then along what that leaves, whole vectors of neighbours: windows that begin at every element.
+  void write_row(const T* x, std::int64_t od, std::int64_t oh, Columns<T>& columns, T* to) const {
+    const auto& [d, h, w] = window_.axes;
+    const std::int64_t begins = (w.output - 1) * w.stride + 1;
+    T* rows = columns.rows.data() + w.pad_begin;
+    std::fill_n(rows, w.input, kLowest);
+    each_input_row(od, oh, [&](std::int64_t z, std::int64_t y) {
+      take_value(x + (z * h.input + y) * w.input, w.input, rows);
+    });
+    T* taps = w.stride == 1 ? to : columns.taps.data();
+    std::copy_n(columns.rows.data(), begins, taps);
+    for (std::int64_t kw = 1; kw < w.kernel; ++kw)
+      take_value(columns.rows.data() + kw * w.dilation, begins, taps);
+    if (w.stride > 1) pick(taps, w.stride, w.output, to);
+  }
+
+  /// Values and places.
+  void find_row(const T* x, std::int64_t od, std::int64_t oh, BestRow<T>& best) const {
+    const auto& [d, h, w] = window_.axes;
+    best.values.assign(static_cast<std::size_t>(w.output), kLowest);
+    best.places.assign(static_cast<std::size_t>(w.output), 0);
+    each_input_row(od, oh, [&](std::int64_t z, std::int64_t y) {
+      for (std::int64_t kw = 0; kw < w.kernel; ++kw) {
+        const auto [begin, end] = w.outputs_inside(kw);
+        if (begin >= end) continue;
+        const std::int64_t from = w.tap(begin, kw);
+        take_tap(x + (z * h.input + y) * w.input + from, w.stride, end - begin,
+                 place_of(z, y, from), static_cast<PlaceOf<T>>(w.stride * place_step()),
+                 best.values.data() + begin, best.places.data() + begin);
+      }
+    });
   }
 
   bool has_places() const { return places_.data != nullptr; }
