@@ -6,23 +6,30 @@
 namespace aoe::native {
 namespace {
 
-/// to[i] += the lanes of vectors[i], for four of them.
-AOE_WIDE inline void add_lanes_of_four(const Floats* vectors, float* to) {
+/// Lanes i and i + 4 of the result add up to the lanes of vectors[i], for four of them.
+AOE_WIDE inline Floats halves_of_sums(const Floats* vectors) {
   Floats pairs[2];
   for (int i = 0; i < 2; ++i) {
     const Floats a = vectors[2 * i], b = vectors[2 * i + 1];
     pairs[i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13) +
                __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
   }
-  const Floats sums = __builtin_shufflevector(pairs[0], pairs[1], 0, 1, 8, 9, 4, 5, 12, 13) +
-                      __builtin_shufflevector(pairs[0], pairs[1], 2, 3, 10, 11, 6, 7, 14, 15);
-  for (int i = 0; i < 4; ++i) to[i] += sums[i] + sums[i + 4];
+  return __builtin_shufflevector(pairs[0], pairs[1], 0, 1, 8, 9, 4, 5, 12, 13) +
+         __builtin_shufflevector(pairs[0], pairs[1], 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
+/// to[i] += the lanes of vectors[i].
 template <typename T, int kCount>
 AOE_WIDE inline void add_lanes(const typename Lanes<T>::Vector (&vectors)[kCount], T* to) {
-  if constexpr (sizeof(T) == sizeof(float) && kCount % 4 == 0) {
-    for (int i = 0; i < kCount; i += 4) add_lanes_of_four(vectors + i, to + i);
+  constexpr bool is_float = sizeof(T) == sizeof(float);
+  if constexpr (is_float && kCount == kFloats) {
+    const Floats low = halves_of_sums(vectors), high = halves_of_sums(vectors + 4);
+    *reinterpret_cast<Lanes<T>::Loose*>(to) +=
+        __builtin_shufflevector(low, high, 0, 1, 2, 3, 8, 9, 10, 11) +
+        __builtin_shufflevector(low, high, 4, 5, 6, 7, 12, 13, 14, 15);
+  } else if constexpr (is_float && kCount == 4) {
+    const Floats sums = halves_of_sums(vectors);
+    for (int i = 0; i < 4; ++i) to[i] += sums[i] + sums[i + 4];
   } else {
     for (int i = 0; i < kCount; ++i)
       for (std::int64_t lane = 0; lane < Lanes<T>::kCount; ++lane) to[i] += vectors[i][lane];

@@ -7,6 +7,7 @@
 #include "native/dot_products.h"
 #include "native/gate_function.h"
 #include "native/kernel.h"
+#include "native/panels.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -25,6 +26,8 @@ struct Direction {
   std::vector<T> candidate_bias;  ///< inside of what the reset gate multiplies
   const T* peepholes;             ///< input, output, forget x hidden; null: none
   std::vector<GateFunction> functions;
+  std::vector<Panels<T>> packed_weights,
+      packed_recurrence;  ///< of each gate; none where packing does not pay
 };
 
 /// A call, and its parameters in the order in which they are read.
@@ -63,6 +66,7 @@ class Recurrence {
 
   Direction<T> direction(std::int64_t d) const;
   void add_biases(std::int64_t d, Direction<T>& to) const;
+  void pack(Direction<T>& to) const;
 
   const Run& run_;
   const reference::RecurrentKind& kind_;
@@ -80,8 +84,11 @@ Direction<T> Recurrence<T>::direction(std::int64_t d) const {
                   .bias = {},
                   .candidate_bias = {},
                   .peepholes = peepholes == nullptr ? nullptr : peepholes + d * 3 * layout_.hidden,
-                  .functions = {}};
+                  .functions = {},
+                  .packed_weights = {},
+                  .packed_recurrence = {}};
   add_biases(d, to);
+  pack(to);
   const auto names = reference::activation_names(run_.attrs, kind_, layout_.directions);
   const auto scalars = reference::recurrent_activations(run_.attrs, kind_, layout_.directions);
   const std::size_t count = kind_.default_activations.size();
@@ -107,6 +114,22 @@ void Recurrence<T>::add_biases(std::int64_t d, Direction<T>& to) const {
     to.bias[static_cast<std::size_t>(i)] = i < apart ? of_input[i] + of_recurrence[i] : of_input[i];
   for (std::int64_t i = apart; i < rows; ++i)
     to.candidate_bias[static_cast<std::size_t>(i - apart)] = of_recurrence[i];
+}
+
+/// Products with packed factors are twice as fast for several rows; packing takes as long as some dozens of rows.
+template <typename T>
+void Recurrence<T>::pack(Direction<T>& to) const {
+  constexpr std::int64_t kManyRows = 256, kRowsOfAStep = 4;
+  if (layout_.steps * layout_.batch < kManyRows) return;
+  const auto of_gates = [&](const T* factors, std::int64_t size) {
+    std::vector<Panels<T>> packed;
+    for (std::int64_t gate = 0; gate < gates(); ++gate)
+      packed.emplace_back(Matrix<T>{factors + gate * layout_.hidden * size, 1, size}, size,
+                          layout_.hidden, run_.threads);
+    return packed;
+  };
+  to.packed_weights = of_gates(to.weights, layout_.input);
+  if (layout_.batch >= kRowsOfAStep) to.packed_recurrence = of_gates(to.recurrence, layout_.hidden);
 }
 
 /// to = (1 - update) * candidate + update * to.
@@ -201,16 +224,25 @@ class Walk {
         std::copy_n(from + all_.layout_.x_at(all_.time_of(d_, b, now), b), size,
                     x_.data() + i * size);
     }
-    add_dot_products<T>({x_.data(), size}, count * rows_, {direction_.weights, size}, width_, size,
-                        {sums_.data(), width_});
+    add_product(direction_.weights, direction_.packed_weights, 0, all_.gates(), {x_.data(), size},
+                count * rows_, size, {sums_.data(), width_});
   }
 
   /// Adds what `count` gates from number `gate` on make of these rows.
   void recur(std::int64_t gate, std::int64_t count, const T* rows, Rows<T> sums) const {
-    const std::int64_t first = gate * hidden_size_;
-    add_dot_products<T>({rows, hidden_size_}, rows_,
-                        {direction_.recurrence + first * hidden_size_, hidden_size_},
-                        count * hidden_size_, hidden_size_, sums);
+    add_product(direction_.recurrence, direction_.packed_recurrence, gate, count,
+                {rows, hidden_size_}, rows_, hidden_size_, sums);
+  }
+
+  void add_product(const T* factors, const std::vector<Panels<T>>& packed, std::int64_t gate,
+                   std::int64_t count, Rows<const T> left, std::int64_t rows, std::int64_t length,
+                   Rows<T> sums) const {
+    if (packed.empty())
+      return add_dot_products<T>(left, rows, {factors + gate * hidden_size_ * length, length},
+                                 count * hidden_size_, length, sums);
+    for (std::int64_t i = 0; i < count; ++i)
+      packed[static_cast<std::size_t>(gate + i)].add_product(
+          left, rows, {sums.data + i * hidden_size_, sums.stride});
   }
 
   void apply(std::size_t function, T* x) const {

@@ -21,7 +21,9 @@ void set_functions(Draw& draw, std::size_t count, reference::Attrs& attrs) {
 }
 
 RandomCall draw_recurrence(Draw& draw, const std::string& type, const Cell& cell) {
-  const std::int64_t steps = draw.in(0, 6), batch = draw.in(0, 9), input = draw.in(1, 20),
+  const bool is_long = draw.chance(5);  // so that factors are packed
+  const std::int64_t steps = is_long ? 64 : draw.in(0, 6), batch = draw.in(is_long ? 4 : 0, 9),
+                     input = draw.in(1, 20),
                      hidden = draw.chance(20) ? draw.in(30, 70) : draw.in(1, 20);
   const auto direction = draw.one_of<std::string>({"forward", "reverse", "bidirectional"});
   const std::int64_t directions = direction == "bidirectional" ? 2 : 1;
