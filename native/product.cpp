@@ -1,22 +1,12 @@
 // Register blocks of up to 6 rows, with vectors as long as the processor has them: every sum is added up in the same order.
 #include "native/product.h"
 
+#include <algorithm>
+
 #include "native/wide.h"
 
 namespace aoe::native {
 namespace {
-
-template <typename T>
-T product_of(T left, T right) {
-  return left * right;
-}
-template <>
-Pair product_of(Pair left, Pair right) {
-  const auto half = [](Pair pair, int shift) {
-    return std::int32_t{static_cast<std::int16_t>(pair >> shift)};
-  };
-  return half(left, 0) * half(right, 0) + half(left, 16) * half(right, 16);
-}
 
 #define AOE_BLOCKS blocks
 #define AOE_BYTES 32

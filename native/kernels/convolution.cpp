@@ -6,6 +6,7 @@
 #include "native/depthwise.h"
 #include "native/kernel.h"
 #include "native/product.h"
+#include "native/shifted_convolution.h"
 #include "native/wide.h"
 #include "reference/axes.h"
 #include "reference/quantize.h"
@@ -146,6 +147,9 @@ class Convolution {
 template <typename T>
 void run_real(const Run& run) {
   if (run.output(0).data == nullptr) return;
+  const reference::Window window =
+      reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
+  if (can_be_shifted(window)) return run_shifted_convolution<T>(run, window);
   const T* weight = run.inputs[1].as<T>();
   const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
                                    {weight, weight + run.inputs[1].elements()});

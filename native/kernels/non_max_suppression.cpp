@@ -6,6 +6,7 @@
 
 #include "native/kernel.h"
 #include "native/sort_key.h"
+#include "native/wide.h"
 #include "reference/boxes.h"
 
 namespace aoe::native {
@@ -13,6 +14,49 @@ namespace {
 
 using reference::Box;
 using Boxes = std::vector<std::int64_t>;
+
+/// Those that were kept, coordinate by coordinate: one is compared with vectors of them.
+class KeptBoxes {
+ public:
+  void add(const Box& box) {
+    const auto put = [&](std::vector<double>& list, double value) {
+      if (count_ % kBlock == 0) list.resize(list.size() + kBlock, 0);  // boxes of no size
+      list[count_] = value;
+    };
+    put(y1_, box.y1), put(x1_, box.x1), put(y2_, box.y2), put(x2_, box.x2);
+    put(area_, box.area());
+    ++count_;
+  }
+
+  /// Whether any of them and the box have more than `threshold` of their union in common.
+  bool overlap(const Box& box, double threshold) const {
+    for (std::size_t first = 0; first < count_; first += kBlock)
+      if (any_overlaps(first, std::min(kBlock, count_ - first), box, threshold)) return true;
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 16;
+
+  /// As reference::intersection_over_union(box, kept) has it.
+  AOE_WIDE_EXACT bool any_overlaps(std::size_t first, std::size_t count, const Box& box,
+                                   double threshold) const {
+    const double *y1 = &y1_[first], *x1 = &x1_[first], *y2 = &y2_[first], *x2 = &x2_[first],
+                 *area = &area_[first];
+    const double own = box.area();
+    double shares[kBlock];
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const double height = std::max(0.0, std::min(box.y2, y2[i]) - std::max(box.y1, y1[i]));
+      const double width = std::max(0.0, std::min(box.x2, x2[i]) - std::max(box.x1, x1[i]));
+      const double common = height * width, all = own + area[i] - common, share = common / all;
+      shares[i] = all > 0 ? share : 0;
+    }
+    return std::any_of(shares, shares + count, [&](double share) { return share > threshold; });
+  }
+
+  std::size_t count_ = 0;
+  std::vector<double> y1_, x1_, y2_, x2_, area_;
+};
 
 class NonMaxSuppression {
  public:
@@ -58,18 +102,15 @@ class NonMaxSuppression {
     std::make_heap(heap.begin(), heap.end(), is_worse);
     const std::int64_t first_box = list / shape_[1] * shape_[2];
     Boxes kept;
-    std::vector<Box> kept_boxes;
+    KeptBoxes kept_boxes;
     while (!heap.empty() && std::ssize(kept) < limits_.max_per_class) {
       const std::int64_t candidate = heap.front().place;
       std::pop_heap(heap.begin(), heap.end(), is_worse);
       heap.pop_back();
       const Box box = box_at(first_box + candidate);
-      const auto overlaps = [&](const Box& other) {
-        return reference::intersection_over_union(box, other) > limits_.iou_threshold;
-      };
-      if (std::ranges::any_of(kept_boxes, overlaps)) continue;
+      if (kept_boxes.overlap(box, limits_.iou_threshold)) continue;
       kept.push_back(candidate);
-      kept_boxes.push_back(box);
+      kept_boxes.add(box);
     }
     return kept;
   }
