@@ -62,14 +62,15 @@ Term by_group(Term value, const Sharing& sharing) {
   dims[0] = 0;
   dims[1] = is_one ? 1 : sharing.kv_heads;
   dims.insert(dims.begin() + 2, is_one ? 1 : sharing.group());
-  if (dims[3] < 0) throw NotExpressible{"a dimension of its heads is known only when it runs"};
+  if (dims[3] < 0 && dims[4] < 0)
+    throw NotExpressible{"two dimensions of its heads are known only when it runs"};
   return call.reshape(value, dims);
 }
 
 /// Query heads that share keys are rows of one product.
-Term by_key_heads(Term value, std::int64_t kv_heads, std::int64_t rows) {
+Term by_key_heads(Term value, std::int64_t kv_heads) {
   FunctionCall& call = *value.call;
-  return call.reshape(value, {0, kv_heads, rows, call.dim(value, -1)});
+  return call.reshape(value, {0, kv_heads, -1, call.dim(value, -1)});
 }
 
 }  // namespace
@@ -93,7 +94,6 @@ Term merge_heads(Term value) {
 AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
   const Sharing sharing = sharing_of(call, in);
   const bool is_by_group = sharing.is_by_group(), is_by_rows = sharing.is_needed() && !is_by_group;
-  const std::int64_t rows = sharing.group() * call.dim(in.q, 2);
   const auto shared = [&](Term value) {
     return is_by_group ? call.op("Unsqueeze", {value, call.ints({2})}) : value;
   };
@@ -101,7 +101,7 @@ AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
     return call.reshape(value, {0, sharing.heads, -1, call.dim(value, -1)});
   };
   const Term q = is_by_group  ? by_group(in.q, sharing)
-                 : is_by_rows ? by_key_heads(in.q, sharing.kv_heads, rows)
+                 : is_by_rows ? by_key_heads(in.q, sharing.kv_heads)
                               : in.q;
   AttentionOutput out;
   const Term columns = call.transpose(in.k, {0, 1, 3, 2});
@@ -127,7 +127,7 @@ AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
   const auto without_blind_rows = [&call, sees_none, dtype](Term value) {
     return sees_none ? call.op("Where", {*sees_none, call.number(0, dtype), value}) : value;
   };
-  const Term weights = is_by_rows ? by_key_heads(softmax, sharing.kv_heads, rows) : softmax;
+  const Term weights = is_by_rows ? by_key_heads(softmax, sharing.kv_heads) : softmax;
   const Term y = call.matmul(weights, shared(in.v));
   out.y = without_blind_rows(sharing.is_needed() ? of_all_heads(y) : y);
   out.probabilities = [=] {

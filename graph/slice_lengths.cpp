@@ -74,13 +74,6 @@ Question question_of(const Graph& graph, const Node& node) {
   return question;
 }
 
-/// It computes each element from those beside it, whatever its attributes say.
-bool is_elementwise(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
-  return def != nullptr && def->kind == OpKind::kElementwise && !def->slices &&
-         def->is_deterministic && node.outputs.size() == 1 && node.outputs[0] != kNone;
-}
-
 /// The only result has as many axes as input 0, each of its length, but for those whose length is known and differs.
 bool keeps_places(const Graph& graph, const Node& node) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
@@ -95,6 +88,12 @@ bool keeps_places(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+bool is_elementwise(const Node& node) {
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  return def != nullptr && def->kind == OpKind::kElementwise && !def->slices &&
+         def->is_deterministic && node.outputs.size() == 1 && node.outputs[0] != kNone;
+}
 
 std::optional<OpenAxes> open_axes(const TensorDesc& desc) {
   if (!has_known_rank(desc) || desc.dtype == DataType::kUndefined ||

@@ -32,6 +32,9 @@ std::optional<OpenAxes> open_axes(const TensorDesc& desc);
 /// Of a value that is no constant: the last of the axes along which it is sliced. nullopt: each slice reads all of it.
 std::optional<int> sliced_axis(const TensorDesc& desc, const SliceAxes& axes);
 
+/// The node's one result has each element computed from those beside it, whatever its attributes say.
+bool is_elementwise(const Node& node);
+
 /// Each of the values that `axes` slices has the same numbers of places, known or as names, which are below what shapes are made of.
 struct SliceLength {
   SliceAxes axes;

@@ -168,6 +168,36 @@ TensorDesc with_slices(TensorDesc desc, const SliceAxes& axes, std::int64_t slic
   return desc;
 }
 
+/// All that its ops read and make but constants and single elements has one shape.
+bool is_of_one_shape(const Graph& graph, const SliceRegion& region) {
+  const Shape* shape = nullptr;
+  const auto fits = [&](ValueId id) {
+    if (id == kNone) return true;
+    const Shape& own = shape_of(graph, id);
+    if (is_static(own) && element_count(own) == 1) return true;
+    if (graph.values[id].constant) return false;
+    if (shape == nullptr) shape = &own;
+    return own == *shape;
+  };
+  return std::ranges::all_of(region.nodes, [&](NodeId id) {
+    const Node& node = graph.nodes[id];
+    return is_elementwise(node) && std::ranges::all_of(node.inputs, fits) &&
+           std::ranges::all_of(node.outputs, fits);
+  });
+}
+
+/// Of elementwise ops on values of one shape each element is a slice, so that parts lie in one piece: along an inner dimension
+/// alone they would be copied, row by row.
+void slice_elements(const Graph& graph, SliceRegion& region) {
+  const Node& node = graph.nodes[region.nodes.front()];
+  const TensorDesc& desc = graph.values[node.outputs.front()].desc;
+  const std::optional<int> axis = sliced_axis(desc, region.axes);
+  if (!axis || !is_of_one_shape(graph, region)) return;
+  const auto begin = desc.shape.begin();
+  if (std::all_of(begin, begin + *axis, [](std::int64_t dim) { return dim == 1; })) return;
+  region.axes = {.dims = *axis + 1, .behind = static_cast<int>(desc.shape.size()) - 1 - *axis};
+}
+
 }  // namespace
 
 std::vector<SliceRegion> slice_regions(const Graph& graph) {
@@ -177,6 +207,7 @@ std::vector<SliceRegion> slice_regions(const Graph& graph) {
   std::erase_if(regions, [&](const SliceRegion& region) {
     return std::ranges::none_of(region.nodes, [&](NodeId id) { return gains(graph.nodes[id]); });
   });
+  for (SliceRegion& region : regions) slice_elements(graph, region);
   return regions;
 }
 

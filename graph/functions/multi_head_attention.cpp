@@ -24,7 +24,6 @@ double scale_of(FunctionCall& call, Term q) {
 /// may be attended, not 0; of rank 4 the same for a text of any length, of which this is the newest part.
 Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   const Term mask = call.input(i);
-  const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
   const DataType dtype = call.dtype(heads.q);
   const auto masked = static_cast<double>(call.attrs().get_float("mask_filter_value", -10000));
   const std::int64_t rank = call.rank(mask);
@@ -36,6 +35,7 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
                   "its mask has " + std::to_string(count) + " elements, a batch of " +
                       std::to_string(batch) + " needs " + std::to_string(batch) + ", " +
                       std::to_string(2 * batch) + " or " + std::to_string(3 * batch + 2));
+    const std::int64_t keys = call.dim(heads.k, 2);
     if (count != 2 * batch)
       return bias_of_lengths(call.slice(mask, 0, 0, batch), keys, dtype, masked);
     const Term begins = call.slice(mask, 0, batch, 2 * batch);
@@ -44,6 +44,7 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   }
   if (rank > 4) throw NotExpressible{"its mask has rank " + std::to_string(rank)};
   if (rank == 4) {
+    const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
     const Term part = call.slice(call.slice(mask, 2, keys - tokens, keys), 3, 0, keys);
     return bias_of_mask(call.cast(part, DataType::kBool), dtype, masked);
   }
@@ -55,14 +56,13 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
 /// What the mask, the caller's own bias and the order of tokens, behind `past` others, add to the scores.
 std::optional<Term> bias_of(FunctionCall& call, const Heads& heads, std::size_t mask,
                             std::size_t added, std::int64_t past) {
-  const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
-  const DataType dtype = call.dtype(heads.q);
   std::optional<Term> bias;
   const auto add = [&](Term more) { bias = bias ? *bias + more : more; };
   if (call.has(mask)) add(padding_bias(call, mask, heads));
   if (call.has(added)) add(call.input(added));
   if (call.attrs().get_int("unidirectional", 0) != 0)
-    add(range_bias(call, {.is_causal = true}, tokens, keys, past, dtype));
+    add(range_bias(call, {.is_causal = true}, call.dim(heads.q, 2), call.dim(heads.k, 2), past,
+                   call.dtype(heads.q)));
   return bias;
 }
 
@@ -163,9 +163,8 @@ void give_projected(FunctionCall& call, Term all, const AttentionSlots& slots) {
     heads.k = call.concat({past_part(call, past, 0), heads.k}, 2);
     heads.v = call.concat({past_part(call, past, 1), heads.v}, 2);
   }
-  give_attention(
-      call, heads,
-      bias_of(call, heads, slots.mask, slots.added, call.dim(heads.k, 2) - call.dim(heads.q, 2)));
+  const std::int64_t past = call.has(slots.past) ? call.dim(call.input(slots.past), 3) : 0;
+  give_attention(call, heads, bias_of(call, heads, slots.mask, slots.added, past));
   if (!call.wants(1)) return;
   const auto first = [&](Term part) { return call.op("Unsqueeze", {part, call.ints({0})}); };
   call.give(1, call.concat({first(heads.k), first(heads.v)}, 0));

@@ -135,6 +135,30 @@ TEST(MapSlices, TakesAllOpenDimensionsOfElementwiseOpsTogether) {
   EXPECT_EQ(several[1]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{1, 1}));
 }
 
+/// Behind other places than the one that is open, rows of a part would be copied one by one.
+TEST(MapSlices, TakesElementsOfValuesOfOneShape) {
+  const std::string weights = "int64[1] first_axis = {0}, float[16,16,3] filter, float two = {2},";
+  const std::string network = R"(
+    t = Transpose (r)
+    u = Unsqueeze (t, first_axis)
+    e = Conv <pads = [1, 1]> (u, filter)
+    v = LeakyRelu (e)
+    f = Conv <pads = [1, 1]> (v, filter)
+    a = Mul (f, two)
+    y = Add (a, e)
+  )";
+  const Graph before = imported_rows("y", weights, network);
+  Graph after = before;
+  graph::run_passes(after, {});
+  ASSERT_EQ(maps_of(after).size(), 3U);
+  for (const Node* map : maps_of(after)) {
+    EXPECT_EQ(map->op.attrs.get_int("dims", 1), 3);
+    const Graph& body = *map->bodies[0];
+    EXPECT_EQ(graph::shape_of(body, body.outputs[0]), (Shape{1, 1, 65536}));
+  }
+  for (const std::uint32_t seed : {1U, 2U, 3U}) expect_same_outputs(before, after, seed);
+}
+
 /// What is stretched, along either dimension or both; rows of known length behind two that are not.
 TEST(MapSlices, MakesOfSeveralOpenDimensionsWhatTheOpsMake) {
   for (const std::string network : {R"(

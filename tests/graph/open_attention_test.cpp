@@ -1,0 +1,51 @@
+// Attention of tokens whose number only a run can tell: the operators are taken apart as those of known numbers are.
+#include <gtest/gtest.h>
+
+#include "graph/passes.h"
+#include "tests/graph/interpret.h"
+#include "tests/graph/model_text.h"
+
+namespace aoe::tests {
+namespace {
+
+/// `network` of tokens r, which are all rows of x; `is_open`: as many as a run chooses.
+graph::Graph attention(const std::string& network, bool is_open) {
+  const std::string rows = is_open ? R"(
+    a = Abs (x)
+    s = ReduceSum <keepdims = 0> (a, along)
+    c = GreaterOrEqual (s, zero)
+    n = NonZero (c)
+    i = Reshape (n, flat)
+    o = Gather <axis = 0> (x, i)
+    r = Unsqueeze (o, first))"
+                                   : R"(
+    r = Unsqueeze (x, first))";
+  return import_text(R"(
+    g (float[7,8] x, float[1,5,8] k, int32[1,5] mask) => (y) <int64[1] along = {1}, float zero = {0},
+        int64[1] flat = {-1}, int64[1] first = {0}, float[8,24] w, float[24] b> {)" +
+                         rows + network + "}",
+                     23);
+}
+
+TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
+  for (const std::string network :
+       {"y = com.microsoft.MultiHeadAttention <num_heads = 2> (r, k, k)",
+        "y = com.microsoft.MultiHeadAttention <num_heads = 2> (k, r, r)",
+        "y = com.microsoft.MultiHeadAttention <num_heads = 2> (r, k, k, , mask)",
+        "y = com.microsoft.Attention <num_heads = 2> (r, w, b)",
+        "y = Attention <q_num_heads = 2, kv_num_heads = 2> (r, r, r)",
+        "y = Attention <q_num_heads = 4, kv_num_heads = 2> (r, kv, kv)"}) {
+    SCOPED_TRACE(network);
+    const std::string halves = network.find("kv)") == std::string::npos ? "" : R"(
+      kv, rest = Split <axis = 2, num_outputs = 2> (k)
+      )";
+    const graph::Graph closed = attention(halves + network, false);
+    graph::Graph open = attention(halves + network, true);
+    expect_same_outputs(closed, open, 1);
+    graph::run_passes(open, {});
+    expect_same_outputs(closed, open, 2);
+  }
+}
+
+}  // namespace
+}  // namespace aoe::tests
