@@ -12,7 +12,7 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kOutputs = 64;  ///< outputs at a time
+constexpr std::int64_t kLeastOutputs = 64, kMostOutputs = 512;  ///< at a time
 constexpr std::int64_t kInputs =
     64;  ///< inputs at a time: what their taps read stays in the first-level cache
 
@@ -27,22 +27,24 @@ class ShiftedConvolution {
       last_ += (axis.output - 1) * plane_;
       plane_ *= axis.input + axis.pad_begin + axis.pad_end;
     }
-    constexpr std::int64_t kVector = 16;
-    columns_ = std::min(kOutputs, (last_ + kVector) / kVector * kVector);
+    constexpr std::int64_t kVector = 16, kCached = 4096;  // elements
+    block_ = std::clamp(kCached / std::max(channels_, per_group_) / kVector * kVector,
+                        kLeastOutputs, kMostOutputs);
+    columns_ = std::min(block_, (last_ + kVector) / kVector * kVector);
     pack_weights();
     if (!lies_well()) copy_planes();
   }
 
   void run() const {
-    const std::int64_t outputs = last_ + 1, blocks = (outputs + kOutputs - 1) / kOutputs;
+    const std::int64_t outputs = last_ + 1, blocks = (outputs + block_ - 1) / block_;
     const double cost =
-        static_cast<double>(kOutputs * per_group_) *
+        static_cast<double>(block_ * per_group_) *
         (1 + static_cast<double>(channels_ * window_.kernel_elements()) / kProductsPerNs);
     run_.threads.share(run_.shape(0)[0] * groups_ * blocks, cost,
                        [&](std::int64_t begin, std::int64_t end) {
-                         std::vector<T> sums(static_cast<std::size_t>(per_group_ * kOutputs));
+                         std::vector<T> sums(static_cast<std::size_t>(per_group_ * block_));
                          for (std::int64_t i = begin; i < end; ++i)
-                           run_block(i / blocks, i % blocks * kOutputs, sums.data());
+                           run_block(i / blocks, i % blocks * block_, sums.data());
                        });
   }
 
@@ -53,23 +55,27 @@ class ShiftedConvolution {
   void pack_weights() {
     const std::int64_t taps = window_.kernel_elements(), rows = run_.shape(1)[0];
     const T* from = run_.inputs[1].as<T>();
-    weights_.resize(static_cast<std::size_t>(taps * rows * channels_));
-    for (std::int64_t i = 0; i < rows * channels_; ++i)
-      for (std::int64_t k = 0; k < taps; ++k)
-        weights_[static_cast<std::size_t>(k * rows * channels_ + i)] = from[i * taps + k];
+    weights_ =
+        std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(taps * rows * channels_));
+    run_.threads.share(rows, static_cast<double>(taps * channels_),
+                       [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t i = begin * channels_; i < end * channels_; ++i)
+                           for (std::int64_t k = 0; k < taps; ++k)
+                             weights_[k * rows * channels_ + i] = from[i * taps + k];
+                       });
   }
 
   /// Without padding the planes can be read in place; unless blocks would reach beyond the last, or all begin in one set of a cache.
   bool lies_well() const {
     constexpr std::int64_t kSets = 1024;
-    return plane_ == window_.input_elements() && last_ + 1 >= kOutputs &&
+    return plane_ == window_.input_elements() && last_ + 1 >= block_ &&
            plane_ * static_cast<std::int64_t>(sizeof(T)) % kSets != 0;
   }
 
   /// With zeros around them, and behind them for the last block.
   void copy_planes() {
     constexpr std::int64_t kApart = 16;
-    const std::int64_t stride = plane_ + kOutputs + kApart;
+    const std::int64_t stride = plane_ + block_ + kApart;
     const std::int64_t planes = run_.shape(0)[0] * run_.shape(0)[1];
     copy_ = std::make_unique<T[]>(static_cast<std::size_t>(planes * stride));
     run_.threads.share(
@@ -92,11 +98,11 @@ class ShiftedConvolution {
 
   /// Outputs from `first` on of a group of all images; the last block begins early rather than being shorter.
   void run_block(std::int64_t group, std::int64_t first, T* sums) const {
-    const std::int64_t begin = std::max<std::int64_t>(0, std::min(first, last_ + 1 - kOutputs));
+    const std::int64_t begin = std::max<std::int64_t>(0, std::min(first, last_ + 1 - block_));
     const std::int64_t channel = group % groups_ * per_group_;
     const T* bias = run_.has_input(2) ? run_.inputs[2].as<T>() + channel : nullptr;
     for (std::int64_t c = 0; c < per_group_; ++c)
-      std::fill_n(sums + c * kOutputs, columns_, bias == nullptr ? T{0} : bias[c]);
+      std::fill_n(sums + c * block_, columns_, bias == nullptr ? T{0} : bias[c]);
     const T* planes = x_ + group * channels_ * stride() + begin;
     for (std::int64_t i = 0; i < channels_; i += kInputs)
       add_taps(channel, i, planes + i * stride(), sums);
@@ -108,28 +114,28 @@ class ShiftedConvolution {
   void add_taps(std::int64_t channel, std::int64_t i, const T* planes, T* sums) const {
     const auto& [d, h, w] = window_.axes;
     const std::int64_t count = std::min(kInputs, channels_ - i), rows = run_.shape(1)[0];
-    const T* weights = weights_.data() + channel * channels_ + i;
+    const T* weights = weights_.get() + channel * channels_ + i;
     for (std::int64_t kd = 0; kd < d.kernel; ++kd)
       for (std::int64_t kh = 0; kh < h.kernel; ++kh)
         for (std::int64_t kw = 0; kw < w.kernel; ++kw, weights += rows * channels_) {
           const std::int64_t at =
               kd * d.dilation * steps_[0] + kh * h.dilation * steps_[1] + kw * w.dilation;
           add_product<T>({weights, channels_}, per_group_, count, {planes + at, stride()},
-                         {sums, kOutputs}, columns_);
+                         {sums, block_}, columns_);
         }
   }
 
   /// Outputs from `first` on that are there, as far as the block from `begin` on goes: runs along rows.
   void write(const T* sums, std::int64_t begin, std::int64_t first, T* y) const {
     const auto& [d, h, w] = window_.axes;
-    const std::int64_t end = std::min(first + kOutputs, last_ + 1);
+    const std::int64_t end = std::min(first + block_, last_ + 1);
     for (std::int64_t at = first; at < end;) {
       const std::int64_t od = at / steps_[0], oh = at % steps_[0] / steps_[1], ow = at % steps_[1];
       const std::int64_t until = std::min(end, at - ow + steps_[1]);  // of the row
       const std::int64_t count = std::min(until - at, w.output - ow);
       if (oh < h.output && count > 0)
         for (std::int64_t c = 0; c < per_group_; ++c)
-          std::copy_n(sums + c * kOutputs + (at - begin), count,
+          std::copy_n(sums + c * block_ + (at - begin), count,
                       y + ((c * d.output + od) * h.output + oh) * w.output + ow);
       at = until;
     }
@@ -141,12 +147,13 @@ class ShiftedConvolution {
   const reference::Window& window_;
   const T* x_;
   std::unique_ptr<T[]> copy_;
-  std::vector<T> weights_;
+  std::unique_ptr<T[]> weights_;
   std::array<std::int64_t, 3> steps_ = {};  ///< from one element to the next along each axis
   std::int64_t plane_ = 1,
-               last_ = 0;            ///< elements with their padding; the number of the last output
-  std::int64_t stride_ = 0;          ///< from plane to plane of the copy
-  std::int64_t columns_ = kOutputs;  ///< of a block: fewer of a small plane
+               last_ = 0;     ///< elements with their padding; the number of the last output
+  std::int64_t stride_ = 0;   ///< from plane to plane of the copy
+  std::int64_t block_ = 0;    ///< outputs at a time
+  std::int64_t columns_ = 0;  ///< of a block: fewer of a small plane
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
   const std::int64_t channels_ = run_.shape(1)[1];             ///< inputs of a group
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs

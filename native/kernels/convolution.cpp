@@ -85,14 +85,14 @@ template <typename T>
 class Convolution {
  public:
   /// `x`: planes of the input, `planes` for each group. `packed`: weights, as many rows as there are output channels.
-  Convolution(const Run& run, const T* x, std::int64_t planes, std::vector<T> packed)
+  Convolution(const Run& run, const T* x, std::int64_t planes, const T* packed)
       : run_(run),
         window_(reference::window_of(run.attrs, run.shape(0),
                                      reference::kernel_of(run.attrs, run.shape(1)))),
         x_(x),
         y_(run.output(0).as<T>()),
         planes_(planes),
-        packed_(std::move(packed)) {}
+        packed_(packed) {}
 
   /// `bias`: one for each output channel, or null.
   void run(const T* bias) const {
@@ -124,7 +124,7 @@ class Convolution {
     const std::int64_t channel = group % groups_ * per_group_;
     for (std::int64_t c = 0; c < per_group_; ++c)
       std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
-    add_product<T>({packed_.data() + channel * length_, length_}, per_group_, length_,
+    add_product<T>({packed_ + channel * length_, length_}, per_group_, length_,
                    {columns.data(), kColumns}, {sums.data(), kColumns}, kColumns);
     T* const y = y_ + group * per_group_ * places_ + first;
     for (std::int64_t c = 0; c < per_group_; ++c)
@@ -137,7 +137,7 @@ class Convolution {
   const T* x_;
   T* y_;
   const std::int64_t planes_;
-  const std::vector<T> packed_;
+  const T* packed_;
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< output channels
   const std::int64_t length_ = planes_ * window_.kernel_elements();
@@ -149,10 +149,13 @@ void run_real(const Run& run) {
   if (run.output(0).data == nullptr) return;
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
-  if (can_be_shifted(window)) return run_shifted_convolution<T>(run, window);
-  const T* weight = run.inputs[1].as<T>();
+  // What is laid out by taps, weights or places, should be the fewer.
+  constexpr std::int64_t kPlacesForRow = 3;
+  const bool has_many_places =
+      run.shape(0)[0] * window.output_elements() >= kPlacesForRow * run.shape(1)[0];
+  if (can_be_shifted(window) && has_many_places) return run_shifted_convolution<T>(run, window);
   const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
-                                   {weight, weight + run.inputs[1].elements()});
+                                   run.inputs[1].as<T>());
   convolution.run(run.has_input(2) ? run.inputs[2].as<T>() : nullptr);
 }
 
@@ -204,12 +207,12 @@ void run_integer(const Run& run) {
   const std::vector<Pair> planes =
       paired(run.inputs[0], x[0] * groups, channels, reference::dim_product(x, 2, x.size()),
              run.threads, [&](std::int64_t) { return x_zero; });
-  std::vector<Pair> packed =
+  const std::vector<Pair> packed =
       paired(run.inputs[1], weight[0], channels, reference::dim_product(weight, 2, weight.size()),
              run.threads, [&](std::int64_t row) {
                return static_cast<std::int32_t>(reference::parameter_at(zeros, row));
              });
-  const Convolution<Pair> convolution(run, planes.data(), (channels + 1) / 2, std::move(packed));
+  const Convolution<Pair> convolution(run, planes.data(), (channels + 1) / 2, packed.data());
   convolution.run(nullptr);
 }
 
