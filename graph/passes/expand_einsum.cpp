@@ -30,12 +30,17 @@ Shape shape_of_labels(const std::string& labels, const Sizes& sizes) {
   return shape;
 }
 
+/// kUnknownDim where one of them is.
 std::int64_t count_of(const std::string& labels, const Sizes& sizes) {
-  return element_count(shape_of_labels(labels, sizes));
+  const Shape shape = shape_of_labels(labels, sizes);
+  return is_static(shape) ? element_count(shape) : kUnknownDim;
 }
 
 Term reshaped(Term value, const Shape& shape) {
-  return value.call->shape(value) == shape ? value : value.call->reshape(value, shape);
+  if (value.call->shape(value) == shape) return value;
+  if (std::ranges::count(shape, kUnknownDim) > 1)
+    throw NotExpressible{"two dimensions are known only when it runs"};
+  return value.call->reshape(value, shape);
 }
 
 Term transposed(const Factor& from, const std::string& to) {
@@ -105,6 +110,12 @@ Factor summed(const Factor& from, const std::string& wanted) {
   return to;
 }
 
+std::string labels_of(const std::vector<Factor>& factors, const std::string& result) {
+  std::string labels = result;
+  for (const Factor& factor : factors) labels += factor.labels;
+  return labels;
+}
+
 /// Labels of both that are in `wanted` are the batch, others of both are summed.
 Factor multiplied(const Factor& left, const Factor& right, const std::string& wanted,
                   const Sizes& sizes) {
@@ -116,7 +127,11 @@ Factor multiplied(const Factor& left, const Factor& right, const std::string& wa
     if (!has(left.labels, label)) columns += label;
   const auto matrices = [&](const std::string& height, const std::string& width) {
     Shape shape = {count_of(height, sizes), count_of(width, sizes)};
-    if (!batch.empty()) shape.insert(shape.begin(), count_of(batch, sizes));
+    const bool is_open = count_of(labels_of({left, right}, {}), sizes) == kUnknownDim;
+    // A batch that stays as it is needs no reshape behind the product, which takes one open dimension at most.
+    Shape outer = is_open ? shape_of_labels(batch, sizes) : Shape{count_of(batch, sizes)};
+    if (batch.empty()) outer.clear();
+    shape.insert(shape.begin(), outer.begin(), outer.end());
     return shape;
   };
   const Term a = reshaped(transposed(left, batch + rows + inner), matrices(rows, inner));
@@ -125,12 +140,6 @@ Factor multiplied(const Factor& left, const Factor& right, const std::string& wa
   // Of one product each there is nothing to sum.
   const Term product = inner.empty() ? a * b : call.matmul(a, b);
   return {reshaped(product, shape_of_labels(labels, sizes)), labels};
-}
-
-std::string labels_of(const std::vector<Factor>& factors, const std::string& result) {
-  std::string labels = result;
-  for (const Factor& factor : factors) labels += factor.labels;
-  return labels;
 }
 
 void expand(FunctionCall& call, const reference::EinsumEquation& equation, const Sizes& sizes) {
@@ -154,17 +163,43 @@ void expand(FunctionCall& call, const reference::EinsumEquation& equation, const
   call.give(0, transposed(factors.back(), equation.output));
 }
 
+/// Each label stands once in a factor, and dimensions that only a run knows are not beside others, of 1, that stretch.
+bool has_plain_labels(const reference::EinsumEquation& equation, const std::vector<Shape>& shapes) {
+  const auto is_open = [&](char label) {
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      for (std::size_t d = 0; d < shapes[i].size(); ++d)
+        if (equation.inputs[i][d] == label && shapes[i][d] == kUnknownDim) return true;
+    return false;
+  };
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    for (std::size_t d = 0; d < shapes[i].size(); ++d) {
+      const char label = equation.inputs[i][d];
+      if (has(equation.inputs[i].substr(d + 1), label)) return false;
+      if (shapes[i][d] == 1 && is_open(label)) return false;
+    }
+  return true;
+}
+
+/// Two factors at most of sizes that only a run knows: in which order more are multiplied depends on them.
+bool can_be_open(const reference::EinsumEquation& equation, const std::vector<Shape>& shapes) {
+  constexpr std::size_t kMostOpen = 2;
+  return std::ranges::all_of(shapes, is_static) ||
+         (shapes.size() <= kMostOpen && has_plain_labels(equation, shapes));
+}
+
 bool expand_einsum_at(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!is_type(node, "Einsum") || node.outputs[0] == kNone) return false;
   std::vector<Shape> shapes;
   for (const ValueId input : node.inputs) {
+    if (!has_known_rank(graph.values[input].desc)) return false;
     shapes.push_back(shape_of(graph, input));
-    if (!is_static(shapes.back()) || element_count(shapes.back()) == 0) return false;
+    if (std::ranges::count(shapes.back(), 0) > 0) return false;
   }
   if (shapes.size() > kMostFactors) return false;
   const reference::EinsumEquation equation =
       reference::einsum_equation(node.op.attrs.get_string("equation", ""), shapes);
+  if (!can_be_open(equation, shapes)) return false;
   return replace_by_parts(
       graph, id, [&](FunctionCall& call) { expand(call, equation, equation.extents(shapes)); });
 }
