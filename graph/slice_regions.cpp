@@ -186,15 +186,16 @@ bool is_of_one_shape(const Graph& graph, const SliceRegion& region) {
   });
 }
 
-/// Of elementwise ops on values of one shape each element is a slice, so that parts lie in one piece: along an inner dimension
-/// alone they would be copied, row by row.
-void slice_elements(const Graph& graph, SliceRegion& region) {
+/// Parts of elementwise ops on values of one shape shall lie in one piece: along an inner dimension alone they would be copied, row by
+/// row, so that each element is a slice.
+void lay_in_place(const Graph& graph, SliceRegion& region) {
   const Node& node = graph.nodes[region.nodes.front()];
   const TensorDesc& desc = graph.values[node.outputs.front()].desc;
   const std::optional<int> axis = sliced_axis(desc, region.axes);
   if (!axis || !is_of_one_shape(graph, region)) return;
-  const auto begin = desc.shape.begin();
-  if (std::all_of(begin, begin + *axis, [](std::int64_t dim) { return dim == 1; })) return;
+  region.is_in_place = true;
+  const auto first = desc.shape.begin() + std::max(0, *axis + 1 - region.axes.dims);
+  if (std::all_of(desc.shape.begin(), first, [](std::int64_t dim) { return dim == 1; })) return;
   region.axes = {.dims = *axis + 1, .behind = static_cast<int>(desc.shape.size()) - 1 - *axis};
 }
 
@@ -207,7 +208,7 @@ std::vector<SliceRegion> slice_regions(const Graph& graph) {
   std::erase_if(regions, [&](const SliceRegion& region) {
     return std::ranges::none_of(region.nodes, [&](NodeId id) { return gains(graph.nodes[id]); });
   });
-  for (SliceRegion& region : regions) slice_elements(graph, region);
+  for (SliceRegion& region : regions) lay_in_place(graph, region);
   return regions;
 }
 

@@ -17,6 +17,8 @@ namespace aoe::graph {
 struct SliceRegion {
   std::vector<NodeId> nodes;  ///< in topological order
   SliceAxes axes;
+  bool is_in_place =
+      false;  ///< elementwise ops: what they read and make of a part lies in one piece
 };
 
 /// Disjoint regions in topological order, each convex and of values that have equally many slices: what goes from one to another

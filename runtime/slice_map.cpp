@@ -102,9 +102,10 @@ struct SliceMap::Border {
   }
   void write(std::int64_t first, std::int64_t count) const {
     if (!is_apart() || whole.data == nullptr) return;
+    const reference::AxisView own = view();
     const std::size_t bytes = slice_bytes();
-    for (std::int64_t o = 0; o < view().outer; ++o)
-      std::memcpy(whole.as<char>() + at(o * view().dim + first) * bytes,
+    for (std::int64_t o = 0; o < own.outer; ++o)
+      std::memcpy(whole.as<char>() + at(o * own.dim + first) * bytes,
                   part.as<char>() + at(o * slices) * bytes, at(count) * bytes);
   }
 
@@ -157,7 +158,8 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
       owner_(context, index),
       axes_(step_.call.attrs.get_ints("axes")),
       output_axes_(step_.call.attrs.get_ints("output_axes")),
-      dims_(step_.call.attrs.get_int("dims", 1)) {
+      dims_(step_.call.attrs.get_int("dims", 1)),
+      is_in_place_(step_.call.attrs.get_int("in_place", 0) != 0) {
   std::vector<Om> bodies = bodies_of(context.om, step_);
   std::size_t most = 0;
   for (const Om& body : bodies) most = std::max(most, body.arena_bytes);
@@ -280,9 +282,12 @@ std::vector<SliceMap::Border> SliceMap::outputs(const Part& part, const Shape& p
   return borders;
 }
 
-/// The longest that is more than half full: shorter ones would take turns, and read their weights each time.
+/// The longest that is more than half full: shorter ones would take turns, and read their weights each time. What lies in
+/// one piece is copied for a part that is not full, so that shorter ones are faster.
 const SliceMap::Part& SliceMap::part_for(std::int64_t slices) const {
-  const auto fits = [&](const Part& part) { return part.slices < 2 * slices; };
+  const auto fits = [&](const Part& part) {
+    return is_in_place_ ? part.slices <= slices : part.slices < 2 * slices;
+  };
   const auto found = std::ranges::find_if(parts_, fits);
   return found == parts_.end() ? parts_.back() : *found;
 }

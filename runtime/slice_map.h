@@ -4,7 +4,8 @@
 //
 // Attributes: "axes", by input, along which it is sliced, -1 for what each part reads whole; "output_axes", by output. "dims": each of
 // those is the last of so many neighbours (1 when it is left out), all combinations of whose places are slices: a part has them in
-// the last and 1 in the others. An input that has fewer places than others is stretched, as in broadcasting.
+// the last and 1 in the others. An input that has fewer places than others is stretched, as in broadcasting. "in_place": elementwise
+// ops, whose parts lie in one piece.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,9 @@ class SliceMap final : public Runnable {
   const BodyOwner owner_;
   const std::vector<std::int64_t> axes_, output_axes_;  ///< the last of the sliced ones
   const std::int64_t dims_;                             ///< how many these are
-  AlignedMemory arena_;                                 ///< of whichever body runs
-  std::vector<Part> parts_;                             ///< the longest first
+  const bool is_in_place_;
+  AlignedMemory arena_;      ///< of whichever body runs
+  std::vector<Part> parts_;  ///< the longest first
 };
 
 }  // namespace aoe::runtime

@@ -29,6 +29,7 @@ bool map_region(Graph& graph, const SliceRegion& region, int threads) {
   node.op.attrs.set("axes", sliced_axes(graph, subgraph.inputs, region.axes));
   node.op.attrs.set("output_axes", sliced_axes(graph, subgraph.outputs, region.axes));
   if (region.axes.dims > 1) node.op.attrs.set("dims", std::int64_t{region.axes.dims});
+  if (region.is_in_place) node.op.attrs.set("in_place", std::int64_t{1});
   node.inputs = subgraph.inputs;
   node.outputs = subgraph.outputs;
   for (const NodeId id : region.nodes) graph.remove_node(id);
