@@ -153,6 +153,7 @@ TEST(MapSlices, TakesElementsOfValuesOfOneShape) {
   ASSERT_EQ(maps_of(after).size(), 3U);
   for (const Node* map : maps_of(after)) {
     EXPECT_EQ(map->op.attrs.get_int("dims", 1), 3);
+    EXPECT_EQ(map->op.attrs.get_int("in_place", 0), 1);
     const Graph& body = *map->bodies[0];
     EXPECT_EQ(graph::shape_of(body, body.outputs[0]), (Shape{1, 1, 65536}));
   }

@@ -114,7 +114,8 @@ struct PlaneSum {
     b.reference("Add", {x, z}, {b.output("y", floats({1, slices, 3}))});
     return b.om;
   }
-  OmBuilder model(const std::vector<std::int64_t>& parts, bool has_rows) const {
+  OmBuilder model(const std::vector<std::int64_t>& parts, bool has_rows,
+                  bool is_in_place = false) const {
     OmBuilder b("model");
     const int x = b.input("x", floats({-1, -1, 3}));
     const int z = b.input("z", has_rows ? floats({-1, -1, 3}) : floats({-1, 3}));
@@ -127,13 +128,14 @@ struct PlaneSum {
     step.call.attrs.set("axes", std::vector<std::int64_t>{1, has_rows ? 1 : 0});
     step.call.attrs.set("output_axes", std::vector<std::int64_t>{1});
     step.call.attrs.set("dims", std::int64_t{2});
+    step.call.attrs.set("in_place", std::int64_t{is_in_place});
     return b;
   }
 };
 
 void expect_plane_sums(const std::vector<std::int64_t>& parts, const Shape& x_shape,
-                       const Shape& z_shape) {
-  Executor model(PlaneSum{}.model(parts, z_shape.size() == 3).om, {});
+                       const Shape& z_shape, bool is_in_place) {
+  Executor model(PlaneSum{}.model(parts, z_shape.size() == 3, is_in_place).om, {});
   std::vector<float> x = counting(element_count(x_shape)), z = counting(element_count(z_shape));
   for (float& value : z) value *= 1000;
   const Tensor inputs[] = {{floats(x_shape), x.data()}, {floats(z_shape), z.data()}};
@@ -146,6 +148,12 @@ void expect_plane_sums(const std::vector<std::int64_t>& parts, const Shape& x_sh
   for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_EQ(outputs[0].as<float>()[i], expected[i])
         << "element " << i << ", " << to_string(x_shape) << " and " << to_string(z_shape);
+}
+
+void expect_plane_sums(const std::vector<std::int64_t>& parts, const Shape& x_shape,
+                       const Shape& z_shape) {
+  for (const bool is_in_place : {false, true})
+    expect_plane_sums(parts, x_shape, z_shape, is_in_place);
 }
 
 TEST(SliceMap, TakesDimensionsThatFollowEachOtherAndStretchesInputs) {
