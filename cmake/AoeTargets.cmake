@@ -96,8 +96,8 @@ function(aoe_pkg_config name)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${directory})
 endfunction()
 
-# aoe_compile_alone(FILES...): the presets for users compile many files of a target as one; not these, whose classes have members of
-# types that are local to the file.
+# aoe_compile_alone(FILES...): the presets for users compile many files of a target as one; not these, whose local names are
+# a neighbour's as well, or whose classes have members of types that are local to the file.
 function(aoe_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
