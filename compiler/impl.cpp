@@ -51,9 +51,8 @@ bool looks_when_it_runs(const Impl& impl) {
   return backend != nullptr && backend->traits().finds_sizes;
 }
 
-/// Whether the Impl takes the task. Tensors without elements, unknown sizes, and tasks that nothing is given to when they run
-/// are for those alone that look when they run: generated kernels divide by extents, and constants have no buffers but
-/// those that an Impl packs.
+}  // namespace
+
 Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
   if (!looks_when_it_runs(impl)) {
     if (!task.is_static()) return Unexpected("shapes are not static");
@@ -69,8 +68,6 @@ Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
   }
   return impl.supports(task, soc);
 }
-
-}  // namespace
 
 Plan::Plan(const Task& task, const FormatChoice& format, const Soc& soc,
            std::vector<ScheduleAxis> axes)

@@ -34,7 +34,7 @@ constexpr std::string_view kName = "native";
 /// Another Impl than this and the reference takes the task: it may not, where what it must know is an input of the run.
 bool has_code(const Task& task, const Soc& soc) {
   return std::ranges::any_of(impls().all(), [&](const Impl* impl) {
-    return impl->name() != kName && impl->name() != "reference" && impl->supports(task, soc);
+    return impl->name() != kName && impl->name() != "reference" && takes(*impl, task, soc);
   });
 }
 

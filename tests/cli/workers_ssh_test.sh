@@ -36,7 +36,7 @@ run 1 tune --model=a.onnx --workers=ssh:nobody@alpha --progress_bar=off
 has err 'no node is left: nobody@alpha: exit status 255'
 
 # Two hosts; beta is killed, with no time for a word, while it searches.
-kill_node() { kill -9 "$(pgrep -f -- "--node=$1\$")"; }
+kill_node() { pgrep -f -- "--node=$1\$" | xargs kill -9; }
 when_at_work 'beta-*' kill_node
 run 0 tune --models=a.onnx,b.onnx,c.onnx --workers=ssh:alpha,beta --search_limit=600 --output=oms --result=r.json
 has err 'node beta-1 is lost: .*measured elsewhere'
