@@ -31,8 +31,15 @@ class NativePlan final : public Plan {
 
 constexpr std::string_view kName = "native";
 
-/// Another Impl than this and the reference takes the task: it may not, where what it must know is an input of the run.
+/// Another Impl than this and the reference takes the task: it may not, where what it must know is an input of the run. Constants
+/// and tensors without elements are the reference's as ever.
 bool has_code(const Task& task, const Soc& soc) {
+  const auto is_empty = [](const TensorDesc& desc) {
+    return desc.dtype != DataType::kUndefined && element_count(desc.shape) == 0;
+  };
+  if (task.inputs[0].constant || std::ranges::any_of(task.outputs, is_empty) ||
+      std::ranges::any_of(task.inputs, is_empty, &TaskInput::desc))
+    return true;
   return std::ranges::any_of(impls().all(), [&](const Impl* impl) {
     return impl->name() != kName && impl->name() != "reference" && takes(*impl, task, soc);
   });
