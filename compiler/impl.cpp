@@ -51,22 +51,26 @@ bool looks_when_it_runs(const Impl& impl) {
   return backend != nullptr && backend->traits().finds_sizes;
 }
 
+Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
+  if (!looks_when_it_runs(impl))
+    if (Result<void> possible = can_be_generated(task); !possible) return possible;
+  return impl.supports(task, soc);
+}
+
 }  // namespace
 
-Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
-  if (!looks_when_it_runs(impl)) {
-    if (!task.is_static()) return Unexpected("shapes are not static");
-    if (std::ranges::any_of(task.outputs, is_empty) ||
-        std::ranges::any_of(task.inputs, is_empty, &TaskInput::desc))
-      return Unexpected("a tensor has no elements");
-    const auto is_given = [](const TaskInput& input) {
-      return input.is_present() && !input.constant;
-    };
-    if (std::ranges::none_of(task.inputs, is_given)) return Unexpected("all inputs are constants");
-    if (task.inputs[0].constant && !takes_any_constant(task.op))
-      return Unexpected("what it works on is a constant");
-  }
-  return impl.supports(task, soc);
+Result<void> can_be_generated(const Task& task) {
+  if (!task.is_static()) return Unexpected("shapes are not static");
+  if (std::ranges::any_of(task.outputs, is_empty) ||
+      std::ranges::any_of(task.inputs, is_empty, &TaskInput::desc))
+    return Unexpected("a tensor has no elements");
+  const auto is_given = [](const TaskInput& input) {
+    return input.is_present() && !input.constant;
+  };
+  if (std::ranges::none_of(task.inputs, is_given)) return Unexpected("all inputs are constants");
+  if (task.inputs[0].constant && !takes_any_constant(task.op))
+    return Unexpected("what it works on is a constant");
+  return {};
 }
 
 Plan::Plan(const Task& task, const FormatChoice& format, const Soc& soc,

@@ -190,10 +190,9 @@ struct UsedImpl {
 };
 int version_with(int version, std::initializer_list<UsedImpl> used);
 
-/// Whether the Impl takes the task. Tensors without elements, unknown sizes, and tasks that nothing is given to when they run
-/// are for those alone that look when they run: generated kernels divide by extents, and constants have no buffers but
-/// those that an Impl packs.
-Result<void> takes(const Impl& impl, const Task& task, const Soc& soc);
+/// "No" for tensors without elements, unknown sizes, and tasks that nothing is given to when they run, which are for those Impls
+/// alone that look when they run: generated kernels divide by extents, and constants have no buffers but those that an Impl packs.
+Result<void> can_be_generated(const Task& task);
 
 /// Whether an Impl takes the task that is more than the plain loops of the reference.
 bool has_kernel(const Task& task, const Soc& soc);

@@ -31,18 +31,11 @@ class NativePlan final : public Plan {
 
 constexpr std::string_view kName = "native";
 
-/// Another Impl than this and the reference takes the task: it may not, where what it must know is an input of the run. Constants
-/// and tensors without elements are the reference's as ever.
-bool has_code(const Task& task, const Soc& soc) {
-  const auto is_empty = [](const TensorDesc& desc) {
-    return desc.dtype != DataType::kUndefined && element_count(desc.shape) == 0;
-  };
-  if (task.inputs[0].constant || std::ranges::any_of(task.outputs, is_empty) ||
-      std::ranges::any_of(task.inputs, is_empty, &TaskInput::desc))
-    return true;
-  return std::ranges::any_of(impls().all(), [&](const Impl* impl) {
-    return impl->name() != kName && impl->name() != "reference" && takes(*impl, task, soc);
-  });
+/// Only what it must know keeps other Impls from taking the task, as it is an input of the run.
+bool lacks_code(const Task& task, const Soc& soc) {
+  return can_be_generated(task) && std::ranges::none_of(impls().all(), [&](const Impl* impl) {
+           return impl->name() != kName && impl->name() != "reference" && impl->supports(task, soc);
+         });
 }
 
 Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {
@@ -51,7 +44,7 @@ Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {
   const native::Question question{task.op, inputs, task.outputs.size()};
   Result<const native::Kernel*> kernel = native::kernel_for(question);
   if (kernel && task.is_static() && (*kernel)->is_for_open_sizes &&
-      (*kernel)->is_for_open_sizes(question) && has_code(task, soc))
+      (*kernel)->is_for_open_sizes(question) && !lacks_code(task, soc))
     return Unexpected("sizes are known, which generated code is faster with");
   return kernel;
 }

@@ -86,30 +86,30 @@ void transform_lines(const Run& run) {
   const T* const x = run.inputs[0].as<T>();
   T* const to = y.as<T>();
   const double factor = dft.is_inverse ? 1 / static_cast<double>(dft.length) : 1;
-  in_blocks(
-      run.threads, view.outer * view.inner, dft.length,
-      [&](Columns& columns, std::int64_t first, std::int64_t count) {
-        columns.clear();
-        for (std::int64_t c = 0; c < count; ++c) {
-          const std::int64_t outer = (first + c) / view.inner, inner = (first + c) % view.inner;
-          const T* const line = x + (outer * view.dim * view.inner + inner) * dft.parts;
-          for (std::int64_t k = 0; k < given; ++k) {
-            columns.real(k, c) = line[k * view.inner * dft.parts];
-            if (dft.parts == 2) columns.imaginary(k, c) = line[k * view.inner * 2 + 1];
-          }
-          if (dft.is_to_real) mirror(columns, c);
-        }
-        columns.run(dft.is_inverse);
-        for (std::int64_t c = 0; c < count; ++c) {
-          const std::int64_t outer = (first + c) / view.inner, inner = (first + c) % view.inner;
-          T* const line = to + (outer * dft.bins * view.inner + inner) * parts;
-          for (std::int64_t k = 0; k < dft.bins; ++k) {
-            line[k * view.inner * parts] = static_cast<T>(columns.real(k, c) * factor);
-            if (parts == 2)
-              line[k * view.inner * 2 + 1] = static_cast<T>(columns.imaginary(k, c) * factor);
-          }
-        }
-      });
+  const auto begin_of = [&](std::int64_t line, std::int64_t dim) {
+    return line / view.inner * dim * view.inner + line % view.inner;
+  };
+  in_blocks(run.threads, view.outer * view.inner, dft.length,
+            [&](Columns& columns, std::int64_t first, std::int64_t count) {
+              columns.clear();
+              for (std::int64_t c = 0; c < count; ++c) {
+                const T* const line = x + begin_of(first + c, view.dim) * dft.parts;
+                for (std::int64_t k = 0; k < given; ++k) {
+                  columns.real(k, c) = line[k * view.inner * dft.parts];
+                  if (dft.parts == 2) columns.imaginary(k, c) = line[k * view.inner * 2 + 1];
+                }
+                if (dft.is_to_real) mirror(columns, c);
+              }
+              columns.run(dft.is_inverse);
+              for (std::int64_t c = 0; c < count; ++c) {
+                T* const line = to + begin_of(first + c, dft.bins) * parts;
+                for (std::int64_t k = 0; k < dft.bins; ++k) {
+                  line[k * view.inner * parts] = static_cast<T>(columns.real(k, c) * factor);
+                  if (parts == 2)
+                    line[k * view.inner * 2 + 1] = static_cast<T>(columns.imaginary(k, c) * factor);
+                }
+              }
+            });
 }
 
 template <typename T>

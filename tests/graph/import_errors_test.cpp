@@ -194,14 +194,17 @@ TEST(BadModel, InitializersThatDoNotFitTheirShape) {
             "m.onnx: tensor 'w': holds 0 elements, its shape 2 needs 2");
 }
 
-TEST(BadModel, ExternalDataStaysBesideTheModel) {
-  onnx::ModelProto model =
-      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
-  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
-  tensor.clear_float_data();
-  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-  auto* location = tensor.add_external_data();
+/// Where its weight lies.
+onnx::StringStringEntryProto* location_of(onnx::ModelProto& external) {
+  onnx::StringStringEntryProto* const location =
+      external.mutable_graph()->mutable_initializer(0)->add_external_data();
   location->set_key("location");
+  return location;
+}
+
+TEST(BadModel, ExternalDataStaysBesideTheModel) {
+  onnx::ModelProto model = external_model();
+  onnx::StringStringEntryProto* const location = location_of(model);
   for (const char* path : {"/etc/passwd", "../w.bin", "a/../../w.bin", ""}) {
     location->set_value(path);
     EXPECT_NE(import_message(model.SerializeAsString()).find("not below the model's directory"),
@@ -215,13 +218,8 @@ TEST(BadModel, ExternalDataStaysBesideTheModel) {
 }
 
 TEST(BadModel, ExternalDataFollowsNoLinkToElsewhere) {
-  onnx::ModelProto model =
-      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
-  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
-  tensor.clear_float_data();
-  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-  auto* const location = tensor.add_external_data();
-  location->set_key("location");
+  onnx::ModelProto model = external_model();
+  onnx::StringStringEntryProto* const location = location_of(model);
   const TempDir directory;
   const std::filesystem::path here = directory / "here";
   std::filesystem::create_directories(here / "sub");
@@ -250,14 +248,8 @@ TEST(BadModel, ExternalDataFollowsNoLinkToElsewhere) {
 
 /// As caches of downloads have them: names that are links to files side by side, and a link to a model that has its data beside it.
 TEST(BadModel, ExternalDataMayLieBesideTheFileOfALinkedModel) {
-  onnx::ModelProto model =
-      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
-  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
-  tensor.clear_float_data();
-  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-  auto* const location = tensor.add_external_data();
-  location->set_key("location");
-  location->set_value("m.onnx_data");
+  onnx::ModelProto model = external_model();
+  location_of(model)->set_value("m.onnx_data");
   const TempDir directory;
   const std::filesystem::path files = directory / "files", names = directory / "names";
   std::filesystem::create_directories(files);

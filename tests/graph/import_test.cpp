@@ -111,11 +111,8 @@ TEST(Import, ReadsEveryTypedField) {
 }
 
 TEST(Import, ReadsExternalDataAtItsOffset) {
-  onnx::ModelProto model =
-      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::ModelProto model = external_model();
   onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
-  tensor.clear_float_data();
-  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   for (const auto& [key, text] :
        {std::pair{"location", "data/w.bin"}, std::pair{"offset", "4"}, std::pair{"length", "8"}}) {
     auto* entry = tensor.add_external_data();

@@ -63,6 +63,15 @@ std::string model_bytes(const std::string& graph_text, int opset) {
   return parsed_model(graph_text, opset).SerializeAsString();
 }
 
+onnx::ModelProto external_model() {
+  onnx::ModelProto model =
+      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  return model;
+}
+
 graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options) {
   const TempDir directory;
   write_file_atomically(directory / "m.onnx", bytes);

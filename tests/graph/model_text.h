@@ -28,6 +28,9 @@ std::string model_bytes(const std::string& graph_text, int opset = 13);
 /// The same, to be changed by the test (which includes onnx/onnx_pb.h).
 onnx::ModelProto parsed_model(const std::string& graph_text, int opset = 13);
 
+/// y = x + w, with two numbers in `w` that lie in another file, which the test names.
+onnx::ModelProto external_model();
+
 /// Writes bytes to a fresh file and imports it.
 graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options = {});
 graph::Graph import_text(const std::string& graph_text, int opset = 13,
