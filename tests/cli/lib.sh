@@ -19,7 +19,7 @@ fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 run() {
   local wanted=$1; shift
   "$@" >out 2>err; local code=$?
-  sed -i '/other programs use [0-9.]* of [0-9]* cores; times will be noisy$/d; /measuring at once on this machine/d' err
+  sed -i '/other programs use [0-9.]* of [0-9]* cores; times will be noisy$/d; /\] measuring at once on this machine/d' err
   [ "$code" -eq "$wanted" ] || { fail "exit code $code, wanted $wanted: $*"; sed 's/^/  stderr: /' err | head -5; }
 }
 

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <sstream>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -21,7 +23,14 @@ extern char** environ;
 namespace aoe::tuner {
 namespace {
 
-std::string last_line(const std::filesystem::path& log) {
+/// A logged line of a program that went on behind it.
+bool is_news(std::string_view line) {
+  return line.starts_with('[') &&
+         (line.find("] [warning] [") != line.npos || line.find("] [info] [") != line.npos);
+}
+
+/// The last line that may say why a program ended.
+std::string last_words(const std::filesystem::path& log) {
   constexpr std::size_t kMost = 300;
   std::string text;
   try {
@@ -29,9 +38,13 @@ std::string last_line(const std::filesystem::path& log) {
   } catch (const Error&) {
     return {};  // it has said nothing
   }
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  text = text.substr(text.rfind('\n') + 1);
-  return text.substr(0, kMost);
+  std::string words;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty() && !is_news(line)) words = line;
+  }
+  return words.substr(0, kMost);
 }
 
 }  // namespace
@@ -83,7 +96,7 @@ void Child::look() {
 std::optional<std::string> Child::how_it_ended() {
   look();
   if (!status_) return std::nullopt;
-  const std::string said = last_line(log_);
+  const std::string said = last_words(log_);
   const std::string how = WIFSIGNALED(*status_)
                               ? std::string(::strsignal(WTERMSIG(*status_)))
                               : "exit status " + std::to_string(WEXITSTATUS(*status_));

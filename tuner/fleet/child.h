@@ -19,7 +19,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// "exit status 255: connection refused", with the last line of its log; nullopt: it runs.
+  /// "exit status 255: connection refused", with the last line of its log that is no logged warning; nullopt: it runs.
   std::optional<std::string> how_it_ended();
   bool has_succeeded();  ///< exit status 0
   void terminate();      ///< SIGTERM
