@@ -233,17 +233,33 @@ class Measured:
 
 
 @dataclasses.dataclass(frozen=True)
+class RewriteStep:
+    kind: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Rewrite:
+    """What a subgraph is rewritten by: its rewrites, in this order."""
+
+    steps: typing.List[RewriteStep] = dataclasses.field(default_factory=list)
+
+    def __str__(self):
+        return ", ".join(step.kind for step in self.steps)
+
+
+@dataclasses.dataclass(frozen=True)
 class Strategy:
     format: str = ""
     impl: str = ""
     impl_version: int = 0
     schedule: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
-    rewrite: str = ""
+    rewrite: Rewrite = Rewrite()
     measured: Measured = Measured()
 
     def __str__(self):
         schedule = " ".join(f"{axis}={value}" for axis, value in self.schedule.items())
-        return " ".join(each for each in (self.impl, self.format, schedule, self.rewrite) if each)
+        parts = (self.impl, self.format, schedule, str(self.rewrite))
+        return " ".join(each for each in parts if each)
 
 
 @dataclasses.dataclass(frozen=True)

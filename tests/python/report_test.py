@@ -12,8 +12,8 @@ import unittest
 import made_models
 
 import aoe.report
-from aoe import results
-from aoe.report import figures, of_result, page, sources
+from aoe import results, typed_json
+from aoe.report import figures, of_bank, of_result, page, sources
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 # Appended to a copy of the page: what of each kind the browser has given room to.
@@ -110,6 +110,18 @@ class ReportTest(unittest.TestCase):
         said = self.program("aoe", "report", *paths, "-o", name)
         self.assertEqual(said.strip(), name)
         return (self.folder / name).read_text(encoding="utf-8")
+
+    def test_subgraphs_that_were_won_are_named(self):
+        """A document as aoe writes of a subgraph bank: rewrites in place of Formats and Schedules."""
+        step = {"kind": "fuse_chain", "version": 1, "nodes": [0, 1], "params": {}}
+        won = {
+            "impl": "rewrite",
+            "rewrite": {"schema": 1, "steps": [step, {**step, "kind": "fold"}]},
+            "measured": {"time_ns": 2e3, "default_time_ns": 3e3, "verdict": "faster"},
+        }
+        task = typed_json.read(results.BankTask, {"op": "2xConv2D", "strategies": [won]})
+        self.assertEqual(str(task.winner), "rewrite fuse_chain, fold")
+        self.assertIn("fuse_chain, fold", of_bank.notebook(task))
 
     def test_everything_that_the_files_have_is_drawn(self):
         text = self.report("result.json", "prof", "run.json")

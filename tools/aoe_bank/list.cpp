@@ -20,7 +20,7 @@ void add_rows(TerminalTable& table, const bank::BankEntry& entry, const bank::St
   for (const bank::Strategy& strategy : set.strategies)
     table.row({entry.key.repo_key(), us_text(strategy.measured.time_ns),
                us_text(strategy.measured.default_time_ns), op_text(entry.key),
-               shape_text(entry.key), strategy.impl + " " + strategy.format,
+               shape_text(entry.key), candidate_text(strategy),
                strategy.measured.when_utc.substr(0, kDate) + mark +
                    (stale_reason(strategy).empty() ? "" : "  stale")});
 }
