@@ -1,6 +1,7 @@
 // The documented priority of bank paths.
 #include "bank/location.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,6 +18,17 @@ std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
+}
+
+/// HOME, else what the password file says of the user, as shells have ~ where nothing has set HOME; never the working
+/// directory. "/nonexistent", as such files say of users without a home, when neither knows one.
+std::string home_of_user() {
+  if (const auto home = variable("HOME")) return *home;
+  std::vector<char> room(std::size_t{64} << 10);
+  passwd entry{}, *found = nullptr;
+  ::getpwuid_r(::getuid(), &entry, room.data(), room.size(), &found);
+  const bool has_home = found != nullptr && entry.pw_dir != nullptr && *entry.pw_dir != '\0';
+  return has_home ? entry.pw_dir : "/nonexistent";
 }
 
 fs::path below(const fs::path& root, BankKind kind, const std::string& soc_version) {
@@ -42,7 +54,7 @@ void require_usable(const std::string& root, const std::string& named_by, BankUs
 void require_home(const fs::path& home, BankUse use) {
   std::error_code status;
   if (use == BankUse::kTune && !fs::is_directory(home, status))
-    throw Error(ExitCode::kBank, "HOME names a directory that does not exist", home.string(),
+    throw Error(ExitCode::kBank, "the user's home is no directory that exists", home.string(),
                 "name a place for the bank by TUNE_BANK_PATH, or correct HOME");
 }
 
@@ -59,7 +71,7 @@ const char* name(BankKind kind) {
 }
 
 BankEnvironment BankEnvironment::from_process(fs::path built_in_root) {
-  return {variable("TUNE_BANK_PATH"), variable("ASCEND_CACHE_PATH"), variable("HOME").value_or("."),
+  return {variable("TUNE_BANK_PATH"), variable("ASCEND_CACHE_PATH"), home_of_user(),
           std::move(built_in_root)};
 }
 

@@ -17,7 +17,7 @@ enum class BankUse { kRead, kTune };  ///< tuning writes
 struct BankEnvironment {
   std::optional<std::string> tune_bank_path;     ///< TUNE_BANK_PATH
   std::optional<std::string> ascend_cache_path;  ///< ASCEND_CACHE_PATH
-  std::string home;                              ///< HOME
+  std::string home;                              ///< HOME, else the user's in the password file
   std::filesystem::path built_in_root;           ///< installed with the product; empty: none
   static BankEnvironment from_process(std::filesystem::path built_in_root = {});
 };
@@ -32,7 +32,7 @@ struct BankLocation {
 ///   op:    TUNE_BANK_PATH, flag, ASCEND_CACHE_PATH, default
 ///   graph: flag, TUNE_BANK_PATH, ASCEND_CACHE_PATH, default
 /// The directory is <root>/{op|graph}/<soc_version> with root = $TUNE_BANK_PATH, the flag,
-/// $ASCEND_CACHE_PATH/aoe_data or $HOME/Ascend/latest/data/aoe/custom. A root that was named
+/// $ASCEND_CACHE_PATH/aoe_data or <home>/Ascend/latest/data/aoe/custom. A root that was named
 /// explicitly must exist and be readable and searchable, for tuning writable as well, else
 /// Error(kBank); the default root is made on the first commit.
 BankLocation custom_bank_location(BankKind kind, BankUse use, const std::string& soc_version,

@@ -2,15 +2,26 @@
 
 import os
 import pathlib
+import pwd
+
+
+def home():
+    """HOME, else the user's home in the password file; "/nonexistent" without either."""
+    if os.environ.get("HOME"):
+        return os.environ["HOME"]
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir or "/nonexistent"
+    except KeyError:
+        return "/nonexistent"
 
 
 def root():
-    """What has op/ and graph/: TUNE_BANK_PATH, else below ASCEND_CACHE_PATH or HOME."""
+    """What has op/ and graph/: TUNE_BANK_PATH, else below ASCEND_CACHE_PATH or the home."""
     if os.environ.get("TUNE_BANK_PATH"):
         return pathlib.Path(os.environ["TUNE_BANK_PATH"])
     if os.environ.get("ASCEND_CACHE_PATH"):
         return pathlib.Path(os.environ["ASCEND_CACHE_PATH"]) / "aoe_data"
-    return pathlib.Path(os.environ.get("HOME") or ".") / "Ascend/latest/data/aoe/custom"
+    return pathlib.Path(home()) / "Ascend/latest/data/aoe/custom"
 
 
 def state(soc):

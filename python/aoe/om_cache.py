@@ -130,8 +130,8 @@ class OmCache:
 
     def _make_directory(self):
         """OSError. Not a home: users of services have one that is not there, and is not to be."""
-        home = os.environ.get("HOME")
-        if home and not os.path.isdir(home) and self.directory.is_relative_to(home):
+        home = bank_places.home()
+        if not os.path.isdir(home) and self.directory.is_relative_to(home):
             raise FileNotFoundError(errno.ENOENT, "there is no home directory", home)
         self.directory.mkdir(parents=True, exist_ok=True)
 
@@ -253,9 +253,7 @@ def _add_file(digest, path):
 
 
 def _default_directory():
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(
-        os.environ.get("HOME") or tempfile.gettempdir(), ".cache"
-    )
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(bank_places.home(), ".cache")
     return os.path.join(base, "aoe")
 
 

@@ -2,6 +2,10 @@
 #include "bank/location.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/error.h"
 #include "tests/temp_dir.h"
@@ -36,11 +40,25 @@ TEST_F(Location, AHomeThatIsNotThereIsNotMade) {
     FAIL() << "accepted a home that does not exist";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::kBank);
-    EXPECT_NE(std::string(e.what()).find("HOME names a directory that does not exist"),
+    EXPECT_NE(std::string(e.what()).find("the user's home is no directory that exists"),
               std::string::npos);
   }
   const auto read = custom_bank_location(BankKind::kOp, BankUse::kRead, "s", environment);
   EXPECT_EQ(read.chosen_by, "default");  // who reads finds an empty bank
+}
+
+TEST_F(Location, WithoutHomeItIsTheUsersAndNotTheWorkingDirectory) {
+  const char* const set = std::getenv("HOME");
+  const std::string before = set == nullptr ? "" : set;
+  ::setenv("HOME", "/from/variable", 1);
+  EXPECT_EQ(BankEnvironment::from_process().home, "/from/variable");
+  const passwd* const user = ::getpwuid(::getuid());
+  const std::string expected = user == nullptr ? "/nonexistent" : user->pw_dir;
+  ::setenv("HOME", "", 1);
+  EXPECT_EQ(BankEnvironment::from_process().home, expected);
+  ::unsetenv("HOME");
+  EXPECT_EQ(BankEnvironment::from_process().home, expected);
+  if (set != nullptr) ::setenv("HOME", before.c_str(), 1);
 }
 
 TEST_F(Location, PriorityOfEachKind) {

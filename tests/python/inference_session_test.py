@@ -5,6 +5,7 @@ import copy
 import os
 import pathlib
 import pickle
+import pwd
 import subprocess
 import sys
 import threading
@@ -554,6 +555,16 @@ class CacheTest(SessionTest):
             session = self.open(self.model(shape=(2,)))
         session.run(None, {"x": numpy.ones(2, numpy.float32)})
         self.assertFalse(home.exists())
+
+    def test_without_home_it_is_the_users(self):
+        user = pwd.getpwuid(os.getuid()).pw_dir
+        for variables in ({"HOME": ""}, {}):
+            os.environ.pop("HOME")
+            os.environ.update(variables)
+            self.assertEqual(om_cache._default_directory(), os.path.join(user, ".cache", "aoe"))
+            self.assertEqual(
+                bank_places.root(), pathlib.Path(user) / "Ascend/latest/data/aoe/custom"
+            )
 
     def test_without_a_cache(self):
         session = self.open(self.model(), providers=[("AoeExecutionProvider", {"cache_dir": ""})])
