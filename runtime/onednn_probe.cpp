@@ -2,6 +2,7 @@
 #include "runtime/onednn_kernel.h"
 #include "runtime/onednn_primitive.h"
 #include "runtime/onednn_stage.h"
+#include "runtime/openmp_threads.h"
 
 namespace aoe::runtime {
 
@@ -33,6 +34,7 @@ Result<OneDnnChoice> probe(const json& stage, int threads) {
 }
 
 void repack(const json& from, const void* source, const json& to, void* destination) {
+  ask_for_openmp_threads(omp_get_max_threads());
   const dnnl::engine& engine = onednn_engine();
   memory in(memory_desc_from_json(from), engine, const_cast<void*>(source));
   memory out(memory_desc_from_json(to), engine, destination);

@@ -6,9 +6,18 @@
 
 namespace aoe::runtime {
 
+/// Before a region of so many: libgomp ends the process where it cannot start them. Throws std::system_error, as std::thread does;
+/// nothing is started where the calling thread has them already.
+void ask_for_openmp_threads(int threads);
+
+/// Behind what ends the calling thread's team.
+void forget_openmp_threads();
+
 class OpenMpThreads {
  public:
+  /// Throws as ask_for_openmp_threads().
   explicit OpenMpThreads(int threads) : before_(omp_get_max_threads()) {
+    ask_for_openmp_threads(threads);
     if (threads != before_) omp_set_num_threads(threads);
   }
   ~OpenMpThreads() { omp_set_num_threads(before_); }

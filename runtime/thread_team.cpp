@@ -11,6 +11,7 @@
 #include "runtime/backend.h"
 #include "runtime/helper_threads.h"
 #include "runtime/om_bodies.h"
+#include "runtime/openmp_threads.h"
 
 namespace aoe::runtime {
 namespace {
@@ -64,12 +65,14 @@ void make_way_for(ThreadTeam team) {
   } else if (openmp_team_may_spin) {
     omp_pause_resource(omp_pause_soft, omp_get_initial_device());  // waits for its threads' end
     openmp_team_may_spin = false;
+    forget_openmp_threads();
   }
 }
 
 void run_on_each(ThreadTeam team, int threads, const std::function<void(int)>& work) {
   make_way_for(team);
   if (team == ThreadTeam::kOpenMp) {
+    ask_for_openmp_threads(threads);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int i = 0; i < threads; ++i) work(i);
     return;

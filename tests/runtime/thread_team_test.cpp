@@ -2,14 +2,18 @@
 #include "runtime/thread_team.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <numeric>
+#include <system_error>
 #include <vector>
 
+#include "base/thread_lack.h"
 #include "runtime/backend.h"
 #include "runtime/jit_team.h"
 
@@ -70,6 +74,25 @@ TEST(ThreadTeam, AnOpenMpTeamEndsBeforeHelpersRun) {
   ASSERT_EQ(threads_of_this_process(), with_helpers + 2);
   run_on_each(ThreadTeam::kHelpers, 3, [](int) {});
   EXPECT_EQ(threads_of_this_process(), with_helpers);
+}
+
+/// libgomp ends the process where it gets none.
+TEST(ThreadTeamDeathTest, AnOpenMpTeamThatCannotBeStartedIsAnException) {
+#ifndef _OPENMP
+  GTEST_SKIP() << "this compiler makes no OpenMP teams";
+#endif
+  constexpr int kThreads = 64;
+  const auto try_without_addresses = [] {
+    const rlimit none = {.rlim_cur = 1, .rlim_max = 1};  // for the stacks of threads
+    ::setrlimit(RLIMIT_AS, &none);
+    try {
+      run_on_each(ThreadTeam::kOpenMp, kThreads, [](int) {});
+    } catch (const std::system_error& e) {
+      ::_exit(is_lack_of_threads(e) ? 10 : 11);
+    }
+    ::_exit(12);
+  };
+  EXPECT_EXIT(try_without_addresses(), testing::ExitedWithCode(10), "");
 }
 
 OmStep step_of(const char* name, double flops, double bytes) {
