@@ -1,10 +1,13 @@
 // Reads /proc/meminfo, /proc/self/cgroup and the files of the cgroups.
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -36,20 +39,31 @@ std::uint64_t number_in(const fs::path& file) {
   return in >> number ? number : kUnlimited;
 }
 
+/// What a version of cgroups calls its files, and its keys in memory.stat.
+struct CgroupWords {
+  const char* limit;
+  const char* used;
+  std::array<std::string_view, 2> caches;
+};
+
+constexpr CgroupWords kVersion1 = {
+    "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+constexpr CgroupWords kVersion2 = {
+    "memory.max", "memory.current", {"inactive_file", "active_file"}};
+
 /// What files of `directory` and of those above it, up to `top`, leave. File caches count as used there, but are given
-/// up before anything is killed.
-std::uint64_t left_in(fs::path directory, const fs::path& top, const char* limit, const char* used,
-                      const char* cache_key) {
+/// up before anything is killed, those lately used as well: a model that was read twice is one.
+std::uint64_t left_in(fs::path directory, const fs::path& top, const CgroupWords& words) {
   std::uint64_t least = kUnlimited;
   while (true) {
-    const std::uint64_t most = number_in(directory / limit);
-    const std::uint64_t now = number_in(directory / used);
+    const std::uint64_t most = number_in(directory / words.limit);
+    const std::uint64_t now = number_in(directory / words.used);
     if (most != kUnlimited && now != kUnlimited) {
       std::uint64_t cache = 0;
       std::ifstream stat(directory / "memory.stat");
       std::string key;
       for (std::uint64_t value = 0; stat >> key >> value;)
-        if (key == cache_key) cache = value;
+        if (std::ranges::find(words.caches, key) != words.caches.end()) cache += value;
       const std::uint64_t taken = now - std::min(now, cache);
       least = std::min(least, most - std::min(most, taken));
     }
@@ -66,17 +80,15 @@ std::uint64_t left_by_cgroups(const fs::path& root) {
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const fs::path path = fs::path(line.substr(second + 1)).relative_path();
-    const auto ask = [&](const fs::path& top, const char* limit, const char* used,
-                         const char* cache_key) {
+    const auto ask = [&](const fs::path& top, const CgroupWords& words) {
       // In a container the path is often that of the host, which is not to be seen here: then the top is the limit.
       for (const fs::path& directory : {top / path, top})
-        least = std::min(least, left_in(directory.lexically_normal(), top, limit, used, cache_key));
+        least = std::min(least, left_in(directory.lexically_normal(), top, words));
     };
     if (controllers.empty())
-      ask(root / "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file");
+      ask(root / "sys/fs/cgroup", kVersion2);
     else if (controllers.find("memory") != std::string::npos)
-      ask(root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-          "total_inactive_file");
+      ask(root / "sys/fs/cgroup/memory", kVersion1);
   }
   return least;
 }
@@ -111,12 +123,36 @@ std::uint64_t available_memory_bytes() {
   return available_memory_bytes("/");
 }
 
+namespace {
+
+/// What may still be allocated in smaller blocks before the kernel is asked again. It is asked the more often the less there is.
+std::atomic<std::int64_t> unasked_bytes{0};
+
+constexpr std::uint64_t kShareUnasked = 8;
+
+/// Of smaller blocks the address space says nothing: the allocator has some of it left from earlier ones.
+std::uint64_t available_for(std::uint64_t bytes) {
+  return bytes < kAskedFrom ? std::min(available_of_machine("/"), left_by_cgroups("/"))
+                            : available_memory_bytes();
+}
+
+}  // namespace
+
 void check_memory(std::uint64_t bytes, const std::string& what) {
-  if (bytes < kAskedFrom) return;
-  const std::uint64_t available = available_memory_bytes();
+  if (bytes < kAskedFrom) {
+    const auto taken = static_cast<std::int64_t>(bytes);
+    if (unasked_bytes.fetch_sub(taken) >= taken) return;
+  }
+  std::uint64_t available = available_for(bytes);
+  if (bytes > available) {
+    ::malloc_trim(0);  // what the allocator holds free is the kernel's again then
+    available = available_for(bytes);
+  }
   if (bytes > available)
     throw OutOfMemory(what + ": needs " + text_of(bytes) + " of memory, " + text_of(available) +
                       " are available; use a larger machine, or raise the limit of the container");
+  unasked_bytes =
+      static_cast<std::int64_t>(std::min(kAskedFrom, (available - bytes) / kShareUnasked));
 }
 
 }  // namespace aoe

@@ -27,7 +27,8 @@ std::uint64_t available_memory_bytes();
 std::uint64_t available_memory_bytes(const std::filesystem::path& root);
 
 /// Throws OutOfMemory when `bytes` are more than there is; `what` needs them ("a tensor of float32 1x3"). Blocks below
-/// 64 MiB are not asked for. Linux hands out pages when they are touched: nothing is reserved by asking.
+/// 64 MiB are only added up: the kernel is asked when they are together an eighth of what it had, or as many. Linux hands
+/// out pages when they are touched: nothing is reserved by asking.
 void check_memory(std::uint64_t bytes, const std::string& what);
 
 }  // namespace aoe

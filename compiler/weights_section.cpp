@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
+#include "base/memory.h"
 #include "base/parallel_for.h"
 #include "compiler/integer_math.h"
 
@@ -15,6 +17,10 @@ namespace {
 
 constexpr std::int64_t kAlignment = 64;
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
+
+std::string in_mib(std::uint64_t bytes) {
+  return std::to_string(bytes >> 20) + " MiB";
+}
 
 }  // namespace
 
@@ -67,6 +73,8 @@ std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin
   parallel_for(batch.size(), threads, [&](std::size_t i) {
     check_cut_off(is_cut_off);
     Packed& packed = batch[i];
+    check_memory(packed.size_bytes, "the weights of the om, " + in_mib(section.capacity()) +
+                                        ", of which " + in_mib(packed.offset) + " are packed");
     const std::uint64_t next_offset = i + 1 < batch.size() ? batch[i + 1].offset : section_bytes;
     std::memset(section.data() + packed.offset, 0, next_offset - packed.offset);
     items_[begin + i].pack(section.data() + packed.offset);

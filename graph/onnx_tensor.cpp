@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "base/to_number.h"
 #include "graph/onnx_proto.h"
@@ -209,6 +210,7 @@ std::string TensorReader::external_bytes(const onnx::TensorProto& tensor,
     fail(tensor.name(), "needs bytes " + std::to_string(place.offset) + " to " +
                             std::to_string(place.offset + expected_bytes) + " of " + path.string() +
                             ", which has " + std::to_string(file_bytes));
+  check_memory(expected_bytes, "tensor '" + tensor.name() + "' in " + path.string());
   std::string bytes(expected_bytes, '\0');
   std::ifstream in(path, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(place.offset));

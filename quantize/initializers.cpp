@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/memory.h"
 
 namespace aoe::quantize {
 
@@ -23,6 +24,7 @@ Shape Initializers::shape(const std::string& name) const {
 std::vector<float> Initializers::floats(const std::string& name) const {
   const onnx::TensorProto& tensor = *tensors_.at(name);
   AOE_CHECK(is_float(name), name + " is not float32");
+  check_memory(tensor.raw_data().size(), "the numbers of '" + name + "'");
   std::vector<float> values(tensor.raw_data().size() / sizeof(float));
   std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
   return values;
@@ -31,6 +33,7 @@ std::vector<float> Initializers::floats(const std::string& name) const {
 void WritableInitializers::set_raw(const std::string& name, const Shape& shape, int type,
                                    const void* data, std::size_t size_bytes) {
   AOE_CHECK(added_.contains(name) || !has(name), "the model has an initializer " + name);
+  check_memory(size_bytes, "initializer '" + name + "'");
   onnx::TensorProto*& tensor = added_[name];
   if (tensor == nullptr) tensor = graph_.add_initializer();
   tensors_[name] = tensor;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "graph/onnx_proto.h"
 #include "graph/text_table.h"
 #include "quantize/constant_weights.h"
@@ -67,6 +68,11 @@ onnx::ModelProto load_float_model(const std::filesystem::path& path) {
   return model;
 }
 
+onnx::ModelProto copy_of(const onnx::ModelProto& model) {
+  check_memory(model.ByteSizeLong(), "a copy of the model");
+  return model;
+}
+
 std::vector<std::pair<std::string, TensorDesc>> inputs_of(const onnx::ModelProto& model) {
   std::vector<std::pair<std::string, TensorDesc>> inputs;
   for (const onnx::ValueInfoProto& input : model.graph().input())
@@ -89,6 +95,7 @@ std::string serialize(const onnx::ModelProto& model, const std::filesystem::path
     throw Error(ExitCode::kModel,
                 "is larger than 2 GB with its weights, which is more than one ONNX file can hold",
                 path.string(), "quantise it where its weights fit one file");
+  check_memory(model.ByteSizeLong(), "the model as one file");
   return model.SerializeAsString();
 }
 

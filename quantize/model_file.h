@@ -19,6 +19,9 @@ namespace aoe::quantize {
 /// quantised already.
 onnx::ModelProto load_float_model(const std::filesystem::path& path);
 
+/// Throws OutOfMemory when there is not so much memory, as serialize() does.
+onnx::ModelProto copy_of(const onnx::ModelProto& model);
+
 /// What a model is fed with, initializers not among them.
 std::vector<std::pair<std::string, TensorDesc>> inputs_of(const onnx::ModelProto& model);
 

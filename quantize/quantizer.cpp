@@ -68,7 +68,7 @@ struct Quantizer::State {
     for (const auto& [name, value] : samples.front()) fed.insert(name);
     std::vector<std::string> shown;
     std::ranges::set_difference(wanted, fed, std::back_inserter(shown));
-    onnx::ModelProto observed = model;
+    onnx::ModelProto observed = copy_of(model);
     show_values(observed, shown);
     Runner observer = runner(observed, samples.front());
     for (const auto pass : {&Histogram::widen, &Histogram::count})
@@ -88,7 +88,7 @@ struct Quantizer::State {
   /// What each layer's own bytes cost, worst first.
   std::vector<LayerError> local_errors(const std::vector<Layer>& layers, const Ranges& ranges,
                                        Samples samples) const {
-    onnx::ModelProto copies = model;
+    onnx::ModelProto copies = copy_of(model);
     const std::map<std::string, std::string> outputs = add_quantised_copies(copies, ranges);
     std::vector<std::string> shown;
     for (const Layer& layer : layers) {
@@ -115,7 +115,7 @@ struct Quantizer::State {
     QdqOptions options;
     for (const LayerError& each : layers)
       if (each.is_float) options.float_layers.insert(each.layer.output);
-    onnx::ModelProto result = model;
+    onnx::ModelProto result = copy_of(model);
     write_qdq(result, ranges, options);
     return result;
   }

@@ -19,7 +19,7 @@ AlignedMemory::AlignedMemory(std::size_t size_bytes) : size_bytes_(size_bytes) {
   const std::size_t rounded =
       (std::max(size_bytes, kCacheLine) + alignment - 1) / alignment * alignment;
   if (rounded < size_bytes) throw std::bad_alloc();
-  check_memory(rounded, "the memory of a model");
+  check_memory(size_bytes, "a block of memory");
   bytes_.reset(std::aligned_alloc(alignment, rounded));
   if (!bytes_) throw std::bad_alloc();
   if (is_large)

@@ -16,10 +16,14 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "runtime/host_cores.h"
 
 namespace aoe::runtime {
 namespace {
+
+/// What loading an om takes at least beside its bytes: its graph, page tables, stacks.
+constexpr std::size_t kBesideFileBytes = std::size_t{2} << 20;
 
 [[noreturn]] void cannot(const char* action, const std::filesystem::path& path) {
   throw Error(ExitCode::kOm, std::string("cannot be ") + action + ": " + std::strerror(errno),
@@ -84,6 +88,7 @@ FileInMemory::FileInMemory(const std::filesystem::path& path, FileAs as) {
   if (as == FileAs::kMapping) {
     mapping_ = map_all(file.number(), size_bytes_, path);
   } else {
+    check_memory(size_bytes_ + kBesideFileBytes, path.string());
     memory_ = AlignedMemory(size_bytes_);
     read_all(file.number(), memory_, path);
   }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/gears.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 namespace aoe::runtime {
 namespace {
@@ -141,6 +142,7 @@ std::vector<std::string_view> OmFile::pieces() {
 std::string OmFile::bytes() {
   const std::vector<std::string_view> parts = pieces();
   std::string file;
+  check_memory(size_of(parts), "an om as one piece");
   file.reserve(size_of(parts));
   for (const std::string_view part : parts) file.append(part);
   return file;

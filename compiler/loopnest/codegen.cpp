@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/parallel_for.h"
 #include "compiler/loopnest/elf_link.h"
 #include "compiler/loopnest/emit.h"
@@ -26,6 +27,9 @@ struct Lowered {
 };
 
 constexpr std::size_t kMemoGenerationBytes = 8 << 20;  // a few hundred kernels
+
+/// What LLVM takes at least for a function; of the smallest it is more.
+constexpr std::uint64_t kLeastFunctionBytes = 1 << 20;
 
 ObjectMemo& memo() {
   static ObjectMemo objects(kMemoGenerationBytes);
@@ -47,6 +51,7 @@ class Compiler {
   std::string object(const Function& function) {
     const Digest128 key = key_of(function, soc_);
     if (auto known = memo().find(key)) return *std::move(known);
+    check_memory(kLeastFunctionBytes, "generating code");
     std::string object = within_llvm([&] {
       if (!machine_) machine_ = soc_.target->make_machine();
       Lowered lowered(function, soc_);

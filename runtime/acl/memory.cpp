@@ -1,4 +1,6 @@
 // Memory: the device's is the host's.
+#include "base/memory.h"
+
 #include <unistd.h>
 
 #include <atomic>
@@ -24,6 +26,8 @@ void allocate(void** pointer, size_t size) {
   require(size > 0, ACL_ERROR_INVALID_PARAM, "size is 0");
   try {
     *pointer = aoe::runtime::AlignedMemory(size).release();
+  } catch (const aoe::OutOfMemory& e) {
+    throw AclFailure(ACL_ERROR_RT_MEMORY_ALLOCATION, e.what());
   } catch (const std::bad_alloc&) {
     throw AclFailure(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      std::to_string(size) + " bytes are not to be had");

@@ -80,7 +80,7 @@ TEST_F(Memory, IsWhatTheTightestCgroupLeaves) {
   write("proc/self/cgroup", "0::/a/b\n");
   write("sys/fs/cgroup/a/memory.max", "5000\n");
   write("sys/fs/cgroup/a/memory.current", "3000\n");
-  write("sys/fs/cgroup/a/memory.stat", "anon 1000\ninactive_file 500\n");
+  write("sys/fs/cgroup/a/memory.stat", "anon 1000\ninactive_file 400\nactive_file 100\n");
   write("sys/fs/cgroup/a/b/memory.max", "max\n");
   write("sys/fs/cgroup/a/b/memory.current", "3000\n");
   EXPECT_EQ(available_memory_bytes(root_.path()), 2500u);

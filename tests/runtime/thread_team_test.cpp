@@ -81,12 +81,11 @@ TEST(ThreadTeamDeathTest, AnOpenMpTeamThatCannotBeStartedIsAnException) {
 #ifndef _OPENMP
   GTEST_SKIP() << "this compiler makes no OpenMP teams";
 #endif
-  constexpr int kThreads = 64;
   const auto try_without_addresses = [] {
     const rlimit none = {.rlim_cur = 1, .rlim_max = 1};  // for the stacks of threads
     ::setrlimit(RLIMIT_AS, &none);
     try {
-      run_on_each(ThreadTeam::kOpenMp, kThreads, [](int) {});
+      run_on_each(ThreadTeam::kOpenMp, 64, [](int) {});
     } catch (const std::system_error& e) {
       ::_exit(is_lack_of_threads(e) ? 10 : 11);
     }

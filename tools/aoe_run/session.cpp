@@ -9,9 +9,10 @@
 namespace aoe::tools {
 namespace {
 
-/// Turns a failed call into an Error with the library's own words.
+/// Turns a failed call into an Error with the library's own words. A lack of memory is nobody's fault, whatever was called.
 void check(aclError status, ExitCode code) {
   if (status == ACL_SUCCESS) return;
+  if (status == ACL_ERROR_BAD_ALLOC) code = ExitCode::kFailure;
   const char* const message = aclGetRecentErrMsg();
   throw Error(code, message != nullptr ? message : "AscendCL error " + std::to_string(status));
 }

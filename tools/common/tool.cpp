@@ -139,7 +139,8 @@ ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
   } catch (const OutOfMemory& e) {
     return complain(tool, ExitCode::kFailure, e.what());
   } catch (const std::bad_alloc&) {
-    return complain(tool, ExitCode::kFailure, "out of memory");
+    return complain(tool, ExitCode::kFailure,
+                    "out of memory; use a larger machine, or raise its limit (ulimit -v)");
   } catch (const std::exception& e) {
     if (is_lack_of_threads(e)) return complain(tool, ExitCode::kFailure, text_of_exception(e));
     return complain(tool, ExitCode::kInternal, std::string("unexpected: ") + e.what());

@@ -1,0 +1,91 @@
+"""Compiling and running in a memory cgroup that is too small for it, at several sizes: exit code 1 with one line that says how much is
+missing, or success; nothing is killed, and no half an om stays behind. Leaves itself out (77) where no cgroup can be made.
+
+memory_limit_test.py BINARIES
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+MIB = 1 << 20
+VERSIONS = {  # where they are mounted; the file of the limit
+    pathlib.Path("/sys/fs/cgroup/memory"): "memory.limit_in_bytes",
+    pathlib.Path("/sys/fs/cgroup"): "memory.max",
+}
+
+
+class Cgroup:
+    """A group of its own, below the root: that of this process may not have children."""
+
+    def __init__(self):
+        self.directory = None
+        for root, limit in VERSIONS.items():
+            directory = root / f"aoe_memory_limit_{os.getpid()}"
+            try:
+                directory.mkdir()
+            except OSError:
+                continue
+            if (directory / limit).exists():
+                self.directory, self.limit = directory, directory / limit
+                return
+            directory.rmdir()
+
+    def run(self, limit_bytes, command):
+        self.limit.write_text(str(limit_bytes))
+        enter = f'echo $$ > {self.directory / "cgroup.procs"} && exec "$@"'
+        return subprocess.run(["sh", "-c", enter, "sh", *map(str, command)], capture_output=True, text=True, timeout=600,
+                              check=False)
+
+    def remove(self):
+        self.directory.rmdir()
+
+
+def check(end, what, om):
+    """What is wrong, if anything."""
+    if end.returncode not in (0, 1):
+        return f"{what}: ended with {end.returncode}: {end.stderr[-300:]}"
+    if end.returncode == 0:
+        return None
+    lines = end.stderr.strip().splitlines()
+    if len(lines) != 1 or "of memory" not in lines[0] or "are available" not in lines[0]:
+        return f"{what}: does not say what is missing: {end.stderr[-300:]}"
+    return f"{what}: left {om}" if om is not None and om.exists() else None
+
+
+def main():
+    binaries = pathlib.Path(sys.argv[1])
+    group = Cgroup()
+    if group.directory is None:
+        print("no memory cgroup can be made")
+        sys.exit(SKIPPED)
+    faults, codes = [], []
+    with tempfile.TemporaryDirectory() as work:
+        os.environ.update(HOME=work, CANN_KNOWLEDGE_BANK_PROCESS_NUM="0")
+        model, om, spare = (pathlib.Path(work, name) for name in ("m.onnx", "m.om", "spare.om"))
+        subprocess.run([binaries / "make_model", "gpt2", "--layers=1", "--sequence=8", f"--output={model}"], check=True,
+                       capture_output=True)
+        compile_to = [binaries / "atc", "--framework=5", f"--model={model}"]
+        subprocess.run([*compile_to, f"--output={om.with_suffix('')}"], check=True, capture_output=True)
+        runs = [([*compile_to, f"--output={spare.with_suffix('')}"], model, spare, (0.5, 1.2, 1.6, 2.1, 2.6, 4)),
+                ([binaries / "aoe_run", f"--model={om}", "--repeat=1"], om, None, (0.5, 1, 1.5))]
+        for command, file, written, times in runs:
+            for each in times:
+                what = f"{command[0].name} with {each} times the file's size"
+                end = group.run(int(file.stat().st_size * each), command)
+                codes.append(end.returncode)
+                fault = check(end, what, written)
+                faults += [fault] if fault else []
+                if written is not None:
+                    written.unlink(missing_ok=True)
+    group.remove()
+    if 0 not in codes or 1 not in codes:
+        faults.append(f"the sizes tell nothing: {codes}")
+    print("\n".join(faults) or f"{len(codes)} runs: exit codes {codes}")
+    sys.exit(1 if faults else 0)
+
+
+main()
