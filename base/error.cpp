@@ -1,6 +1,7 @@
 // Rendering of Error as one line.
 #include "base/error.h"
 
+#include <cctype>
 #include <utility>
 
 namespace aoe {
@@ -8,8 +9,9 @@ namespace {
 std::string one_line(const std::string& what, const std::string& where, const std::string& advice) {
   std::string text = where.empty() ? what : where + ": " + what;
   if (!advice.empty()) text += "; " + advice;
+  // Names come from models: no line breaks, and nothing that a terminal would obey.
   for (char& c : text)
-    if (c == '\n' || c == '\r') c = ' ';
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
   return text;
 }
 }  // namespace

@@ -10,7 +10,7 @@ namespace aoe {
 namespace {
 
 TEST(Error, IsOneLineWithPlaceAndAdvice) {
-  const Error full(ExitCode::kModel, "is truncated\nat byte 3", "m.onnx", "export it again");
+  const Error full(ExitCode::kModel, "is truncated\nat\033byte 3", "m.onnx", "export it again");
   EXPECT_STREQ(full.what(), "m.onnx: is truncated at byte 3; export it again");
   EXPECT_EQ(full.code(), ExitCode::kModel);
   EXPECT_STREQ(Error(ExitCode::kUsage, "unknown flag --x").what(), "unknown flag --x");

@@ -21,6 +21,12 @@ TEST(TerminalTable, AlignsFiguresToTheRight) {
             "b                              12.250\n");
 }
 
+TEST(TerminalTable, NamesEndNoLineAndTellTheTerminalNothing) {
+  TerminalTable table("", {{"Name"}});
+  table.row({"a\nb\033[31mc"});
+  EXPECT_EQ(table.rendered(0, true), "\033[1mName\033[0m\na b [31mc\n");
+}
+
 TEST(TerminalTable, CutsTextsButNoFigures) {
   EXPECT_EQ(table().rendered(22, false),
             "Ops\n"
