@@ -132,7 +132,8 @@ void register_flash_attention_score(OpRegistry& registry) {
                     },
                 .flops = attention_flops,
                 .min_inputs = 3,
-                .factors = 3});
+                .factors = 3,
+                .first_input_may_be_constant = true});
 }
 
 }  // namespace aoe::reference

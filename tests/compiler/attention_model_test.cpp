@@ -79,6 +79,13 @@ const Case kCases[] = {
        e = Softmax (d)
        z = MatMul (e, v)
      })"},
+    // As in the first layer of a detector's decoder: a table of weights asks the image.
+    {"learned_queries",
+     R"(g (float[3,8,20] k, float[3,20,5] v) => (float[3,9,5] y) <float[3,9,8] q> {
+       a = MatMul (q, k)
+       s = Softmax (a)
+       y = MatMul (s, v)
+     })"},
 };
 
 class AttentionModels : public testing::TestWithParam<Case> {};
