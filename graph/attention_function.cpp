@@ -73,6 +73,21 @@ Term by_key_heads(Term value, std::int64_t kv_heads) {
   return call.reshape(value, {0, kv_heads, -1, call.dim(value, -1)});
 }
 
+/// 0 where a token may see a key, -inf elsewhere: (offsets, 1, tokens, keys), all int64 of one axis.
+Term bias_of_places(const KeyRange& range, Term tokens, Term keys, Term offsets, DataType dtype) {
+  FunctionCall& call = *tokens.call;
+  const Term token = call.reshape(offsets, {-1, 1, 1, 1}) + call.reshape(tokens, {1, 1, -1, 1});
+  const Term key = call.reshape(keys, {1, 1, 1, -1});
+  std::optional<Term> allowed;
+  const auto also = [&](Term condition) {
+    allowed = allowed ? call.op("And", {*allowed, condition}) : condition;
+  };
+  if (range.is_causal) also(less_or_equal(key, token));
+  if (range.left >= 0) also(less_or_equal(token, key + static_cast<double>(range.left)));
+  if (range.right >= 0) also(less_or_equal(key, token + static_cast<double>(range.right)));
+  return bias_of_mask(*allowed, dtype, kMinusInfinity);
+}
+
 }  // namespace
 
 Term split_heads(Term value, std::int64_t heads) {
@@ -155,20 +170,20 @@ Term range_bias(FunctionCall& call, const KeyRange& given, std::int64_t tokens, 
   });
 }
 
-Term range_bias(FunctionCall& call, const KeyRange& given, std::int64_t tokens, std::int64_t keys,
+Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, std::int64_t keys,
                 Term offsets, DataType dtype) {
-  const KeyRange range = within_reach(given);
-  const Term token =
-      call.reshape(offsets, {-1, 1, 1, 1}) + call.reshape(call.numbered(tokens), {1, 1, tokens, 1});
-  const Term key = call.reshape(call.numbered(keys), {1, 1, 1, keys});
-  std::optional<Term> allowed;
-  const auto also = [&](Term condition) {
-    allowed = allowed ? call.op("And", {*allowed, condition}) : condition;
-  };
-  if (range.is_causal) also(less_or_equal(key, token));
-  if (range.left >= 0) also(less_or_equal(token, key + static_cast<double>(range.left)));
-  if (range.right >= 0) also(less_or_equal(key, token + static_cast<double>(range.right)));
-  return bias_of_mask(*allowed, dtype, kMinusInfinity);
+  return bias_of_places(within_reach(range), call.numbered(tokens), call.numbered(keys), offsets,
+                        dtype);
+}
+
+Term range_bias(FunctionCall& call, const KeyRange& range, Term q, Term k, Term past) {
+  const DataType dtype = call.dtype(q);
+  const ConstantPtr known_past = call.known(past);
+  const bool is_one = known_past && element_count(known_past->desc().shape) == 1;
+  if (is_one && !call.is_open(q, 2) && !call.is_open(k, 2))
+    return range_bias(call, range, call.dim(q, 2), call.dim(k, 2), call.known_int(past), dtype);
+  return bias_of_places(within_reach(range), call.places_along(q, 2), call.places_along(k, 2), past,
+                        dtype);
 }
 
 Term bias_of_mask(Term mask, DataType dtype, double otherwise, double there) {
@@ -176,10 +191,9 @@ Term bias_of_mask(Term mask, DataType dtype, double otherwise, double there) {
   return call.op("Where", {mask, call.number(there, dtype), call.number(otherwise, dtype)});
 }
 
-Term bias_of_lengths(Term lengths, std::int64_t keys, DataType dtype, double otherwise,
-                     double there) {
+Term bias_of_lengths(Term lengths, Term k, DataType dtype, double otherwise, double there) {
   FunctionCall& call = *lengths.call;
-  const Term key = call.reshape(call.numbered(keys), {1, 1, 1, keys});
+  const Term key = call.reshape(call.places_along(k, 2), {1, 1, 1, -1});
   const Term length = call.reshape(call.cast(lengths, DataType::kInt64), {-1, 1, 1, 1});
   return bias_of_mask(call.op("Less", {key, length}), dtype, otherwise, there);
 }

@@ -45,11 +45,13 @@ Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, 
 /// The same for an offset each image of the batch has of its own, int64 (batch): (batch, 1, tokens, keys).
 Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, std::int64_t keys,
                 Term offsets, DataType dtype);
+/// The same for the tokens of q behind `past`, int64 [1], and the keys of k, both along axis 2, how many only a run can tell.
+Term range_bias(FunctionCall& call, const KeyRange& range, Term q, Term k, Term past);
 /// `there` where the bool is true, `otherwise` elsewhere.
 Term bias_of_mask(Term mask, DataType dtype, double otherwise, double there = 0);
-/// `there` for the first lengths[b] of `keys`, `otherwise` behind them; lengths int32 or int64 (batch): (batch, 1, 1, keys).
-Term bias_of_lengths(Term lengths, std::int64_t keys, DataType dtype, double otherwise,
-                     double there = 0);
+/// `there` for the first lengths[b] of the keys of k (axis 2), `otherwise` behind them; lengths int32 or int64 (batch):
+/// (batch, 1, 1, keys).
+Term bias_of_lengths(Term lengths, Term k, DataType dtype, double otherwise, double there = 0);
 
 /// The rotation of pairs of elements: x (batch, heads, tokens, size), cos and sin (batch or 1, tokens, pairs); elements
 /// behind the first 2 * pairs stay. `is_interleaved`: pairs are neighbours, not half a row apart.

@@ -111,7 +111,7 @@ const Shape& FunctionCall::shape(Term value) const {
   return desc.shape;
 }
 
-std::int64_t FunctionCall::dim(Term value, std::int64_t axis) const {
+std::int64_t FunctionCall::dim_if_known(Term value, std::int64_t axis) const {
   const Shape& dims = shape(value);
   const auto at = axis < 0 ? axis + static_cast<std::int64_t>(dims.size()) : axis;
   if (at < 0 || at >= static_cast<std::int64_t>(dims.size()))
@@ -119,10 +119,17 @@ std::int64_t FunctionCall::dim(Term value, std::int64_t axis) const {
         ExitCode::kModel,
         "an input has the shape " + to_string(dims) + ", which has no axis " + std::to_string(axis),
         "node " + node_.name);
-  const std::int64_t size = dims[static_cast<std::size_t>(at)];
-  if (size < 0)
+  return dims[static_cast<std::size_t>(at)];
+}
+
+std::int64_t FunctionCall::dim(Term value, std::int64_t axis) const {
+  if (is_open(value, axis))
     throw NotExpressible{"a dimension that it is taken apart by is known only when it runs"};
-  return size;
+  return dim_if_known(value, axis);
+}
+
+bool FunctionCall::is_open(Term value, std::int64_t axis) const {
+  return dim_if_known(value, axis) < 0;
 }
 
 DataType FunctionCall::dtype(Term value) const {
@@ -234,6 +241,18 @@ Term FunctionCall::numbered(std::int64_t count) {
   auto* to = static_cast<std::int64_t*>(list->mutable_data());
   std::iota(to, to + count, std::int64_t{0});
   return counted_constant(std::move(list));
+}
+
+Term FunctionCall::size_along(Term value, std::int64_t axis) {
+  if (!is_open(value, axis)) return ints({dim(value, axis)});
+  const std::int64_t at = axis < 0 ? axis + rank(value) : axis;
+  return slice(op("Shape", {value}), 0, at, at + 1);
+}
+
+Term FunctionCall::places_along(Term value, std::int64_t axis) {
+  if (!is_open(value, axis)) return numbered(dim(value, axis));
+  const Term size = op("Squeeze", {size_along(value, axis), ints({0})});
+  return op("Range", {number(0, DataType::kInt64), size, number(1, DataType::kInt64)});
 }
 
 Term FunctionCall::floats(const Shape& shape, const std::vector<float>& values) {

@@ -104,6 +104,11 @@ class FunctionCall {
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis
   Term numbered(std::int64_t count);                   ///< int64, one axis: 0, 1, ..., count - 1
+  /// How many elements `value` has along `axis`, int64 [1]; computed where only a run can tell.
+  Term size_along(Term value, std::int64_t axis);
+  /// int64, one axis: as many numbers from 0 on.
+  Term places_along(Term value, std::int64_t axis);
+  bool is_open(Term value, std::int64_t axis) const;  ///< only a run can tell how many there are
   Term floats(const Shape& shape, const std::vector<float>& values);
   /// What `make` gives, once for all calls of a graph with the same `key`: the masks of all layers of a model are one.
   Term shared(const std::string& key, const std::function<Term()>& make);
@@ -122,6 +127,7 @@ class FunctionCall {
   Term matmul(Term a, Term b) { return op("MatMul", {a, b}); }
 
  private:
+  std::int64_t dim_if_known(Term value, std::int64_t axis) const;  ///< negative: not known
   Term constant(ConstantPtr value);
   Term counted_constant(ConstantPtr value);  ///< whose bytes the site has been told
   Node part(const std::string& onnx_type, const std::vector<Term>& inputs, reference::Attrs attrs);

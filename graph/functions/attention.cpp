@@ -13,36 +13,41 @@ enum Input : std::size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kLengths };
 enum Output : std::size_t { kY, kPresentKey, kPresentValue, kScores };
 
 /// The mask as something to add: bools by -inf, one that is too short goes on with -inf.
-Term mask_bias(FunctionCall& call, Term mask, std::int64_t keys, DataType dtype) {
+Term mask_bias(FunctionCall& call, Term mask, Term k, DataType dtype) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   const bool is_bool = call.dtype(mask) == DataType::kBool;
   Term bias = is_bool ? bias_of_mask(mask, dtype, kNever) : call.cast(mask, dtype);
-  const std::int64_t missing = keys - call.dim(mask, -1);
-  if (missing <= 0) return bias;
-  std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * call.rank(mask)), 0);
-  pads.back() = missing;
-  return call.op("Pad", {bias, call.ints(pads), call.number(kNever, dtype)});
+  if (!call.is_open(k, 2) && !call.is_open(mask, -1) && call.dim(k, 2) <= call.dim(mask, -1))
+    return bias;
+  const Term missing =
+      call.op("Max", {call.size_along(k, 2) - call.size_along(mask, -1), call.ints({0})});
+  const std::vector<std::int64_t> others(static_cast<std::size_t>(2 * call.rank(mask) - 1), 0);
+  return call.op("Pad",
+                 {bias, call.concat({call.ints(others), missing}, 0), call.number(kNever, dtype)});
+}
+
+KeyRange range_of(const reference::Attrs& attrs) {
+  return {.is_causal = attrs.get_int("is_causal", 0) != 0,
+          .left = attrs.get_int("left_window_size", -1),
+          .right = attrs.get_int("right_window_size", -1)};
 }
 
 /// All that is added to the scores; nothing where nothing is.
-std::optional<Term> bias_of(FunctionCall& call, std::int64_t tokens, std::int64_t keys,
-                            DataType dtype) {
+std::optional<Term> bias_of(FunctionCall& call, Term q, Term k) {
+  const DataType dtype = call.dtype(q);
   std::optional<Term> bias;
   const auto add = [&](Term more) { bias = bias ? *bias + more : more; };
-  if (call.has(kMask)) add(mask_bias(call, call.input(kMask), keys, dtype));
-  const KeyRange range{.is_causal = call.attrs().get_int("is_causal", 0) != 0,
-                       .left = call.attrs().get_int("left_window_size", -1),
-                       .right = call.attrs().get_int("right_window_size", -1)};
+  if (call.has(kMask)) add(mask_bias(call, call.input(kMask), k, dtype));
+  const KeyRange range = range_of(call.attrs());
   if (range.is_bounded() && call.has(kLengths) && !call.has(kPastKey)) {
-    const Term offsets = call.input(kLengths) + static_cast<double>(-tokens);
-    add(range_bias(call, range, tokens, keys, offsets, dtype));
+    add(range_bias(call, range, q, k, call.input(kLengths) - call.size_along(q, 2)));
   } else if (range.is_bounded()) {
-    const std::int64_t offset = call.has(kPastKey) ? call.dim(call.input(kPastKey), 2) : 0;
-    add(range_bias(call, range, tokens, keys, offset, dtype));
+    const bool has_past = call.has(kPastKey);
+    add(range_bias(call, range, q, k,
+                   has_past ? call.size_along(call.input(kPastKey), 2) : call.ints({0})));
   }
   if (call.has(kLengths))
-    add(bias_of_lengths(call.input(kLengths), keys, dtype,
-                        -std::numeric_limits<double>::infinity()));
+    add(bias_of_lengths(call.input(kLengths), k, dtype, -std::numeric_limits<double>::infinity()));
   return bias;
 }
 
@@ -78,13 +83,11 @@ void expand_attention(FunctionCall& call) {
   in.softcap = static_cast<double>(call.attrs().get_float("softcap", 0));
   if (call.attrs().has("softmax_precision"))
     in.softmax_type = reference::data_type_from_onnx(call.attrs().get_int("softmax_precision", 1));
-  in.bias = call.has(kMask) || call.has(kLengths) || call.attrs().get_int("is_causal", 0) != 0 ||
-                    call.attrs().get_int("left_window_size", -1) >= 0 ||
-                    call.attrs().get_int("right_window_size", -1) >= 0
-                ? bias_of(call, call.dim(in.q, 2), call.dim(in.k, 2), call.dtype(in.q))
-                : std::nullopt;
+  in.bias = bias_of(call, in.q, in.k);
   // A causal row sees its own key; only a mask, a length or a window behind the keys can hide them all.
-  in.may_mask_all_keys = in.bias && !call.known(*in.bias);
+  in.may_mask_all_keys =
+      in.bias && !call.known(*in.bias) &&
+      (call.has(kMask) || call.has(kLengths) || range_of(call.attrs()).left >= 0);
   const AttentionOutput out = attend(call, in);
   call.give(kY, is_flat ? merge_heads(out.y) : out.y);
   if (call.wants(kPresentKey)) call.give(kPresentKey, in.k);

@@ -88,7 +88,7 @@ void expand_decoder_masked_attention(FunctionCall& call) {
     };
     in.k = present(kOldKeys, 1);
     in.v = present(kOldValues, 2);
-    add(bias_of_lengths(*past + 1.0, call.dim(in.k, 2), call.dtype(in.q), kNever));
+    add(bias_of_lengths(*past + 1.0, in.k, call.dtype(in.q), kNever));
   }
   const std::int64_t keys = call.dim(in.k, 2);
   if (call.has(kKeyMask)) {

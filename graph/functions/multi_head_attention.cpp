@@ -35,7 +35,7 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
                   "its mask has " + std::to_string(count) + " elements, a batch of " +
                       std::to_string(batch) + " needs " + std::to_string(batch) + ", " +
                       std::to_string(2 * batch) + " or " + std::to_string(3 * batch + 2));
-    const std::int64_t keys = call.dim(heads.k, 2);
+    const Term keys = heads.k;
     if (count != 2 * batch)
       return bias_of_lengths(call.slice(mask, 0, 0, batch), keys, dtype, masked);
     const Term begins = call.slice(mask, 0, batch, 2 * batch);
@@ -44,8 +44,10 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   }
   if (rank > 4) throw NotExpressible{"its mask has rank " + std::to_string(rank)};
   if (rank == 4) {
-    const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
-    const Term part = call.slice(call.slice(mask, 2, keys - tokens, keys), 3, 0, keys);
+    const Term keys = call.size_along(heads.k, 2);
+    const Term rows =
+        call.op("Slice", {mask, keys - call.size_along(heads.q, 2), keys, call.ints({2})});
+    const Term part = call.op("Slice", {rows, call.ints({0}), keys, call.ints({3})});
     return bias_of_mask(call.cast(part, DataType::kBool), dtype, masked);
   }
   const Term is_kept = call.cast(mask, DataType::kBool);
@@ -53,16 +55,15 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   return bias_of_mask(rows, dtype, masked);
 }
 
-/// What the mask, the caller's own bias and the order of tokens, behind `past` others, add to the scores.
+/// What the mask, the caller's own bias and the order of tokens, behind `past` others, int64 [1], add to the scores.
 std::optional<Term> bias_of(FunctionCall& call, const Heads& heads, std::size_t mask,
-                            std::size_t added, std::int64_t past) {
+                            std::size_t added, Term past) {
   std::optional<Term> bias;
   const auto add = [&](Term more) { bias = bias ? *bias + more : more; };
   if (call.has(mask)) add(padding_bias(call, mask, heads));
   if (call.has(added)) add(call.input(added));
   if (call.attrs().get_int("unidirectional", 0) != 0)
-    add(range_bias(call, {.is_causal = true}, call.dim(heads.q, 2), call.dim(heads.k, 2), past,
-                   call.dtype(heads.q)));
+    add(range_bias(call, {.is_causal = true}, heads.q, heads.k, past));
   return bias;
 }
 
@@ -120,7 +121,7 @@ void expand_multi_head(FunctionCall& call) {
   Heads heads = heads_of(call, call.attrs().get_int("num_heads", 0));
   if (call.has(6)) heads.k = call.concat({call.input(6), heads.k}, 2);
   if (call.has(7)) heads.v = call.concat({call.input(7), heads.v}, 2);
-  const std::int64_t past = call.has(6) ? call.dim(call.input(6), 2) : 0;
+  const Term past = call.has(6) ? call.size_along(call.input(6), 2) : call.ints({0});
   give_attention(call, heads, bias_of(call, heads, 4, 5, past));
   if (call.wants(1)) call.give(1, heads.k);
   if (call.wants(2)) call.give(2, heads.v);
@@ -163,7 +164,8 @@ void give_projected(FunctionCall& call, Term all, const AttentionSlots& slots) {
     heads.k = call.concat({past_part(call, past, 0), heads.k}, 2);
     heads.v = call.concat({past_part(call, past, 1), heads.v}, 2);
   }
-  const std::int64_t past = call.has(slots.past) ? call.dim(call.input(slots.past), 3) : 0;
+  const Term past =
+      call.has(slots.past) ? call.size_along(call.input(slots.past), 3) : call.ints({0});
   give_attention(call, heads, bias_of(call, heads, slots.mask, slots.added, past));
   if (!call.wants(1)) return;
   const auto first = [&](Term part) { return call.op("Unsqueeze", {part, call.ints({0})}); };

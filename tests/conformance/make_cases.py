@@ -2053,6 +2053,21 @@ def parameters_of_a_run():
          {"y": flat(attend(heads(q, 2), heads(keys, 2), heads(v, 2), unseen)[0])}, MS, num_heads=2)
 
 
+def words_of_letters():
+    """Words end where letters are 0; a place of the convolution counts where it lies in the word, the first always."""
+    f, window = np.float32, 3
+    words = np.array([[5, 2, 7, 1, 0, 0], [3, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 6]], np.int32)
+    weights, bias, table = rand(4, 1, window, 5), rand(4), rand(8, 5)
+    y = np.zeros((4, 4), f)
+    for n, word in enumerate(words):
+        places = max(int((word > 0).sum()), window) - window + 1
+        rows = np.stack([table[word][p:p + window].reshape(-1) for p in range(places)])
+        if word[0] > 0:
+            y[n] = np.tanh(rows @ weights.reshape(4, -1).T + bias).max(0)
+    case("ms_word_conv_embedding", "WordConvEmbedding", {"words": words, "w": weights, "b": bias, "table": table},
+         {"y": y}, MS, constants=["w", "b", "table"], conv_window_size=window, embedding_size=4, char_embedding_size=5)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -2067,7 +2082,8 @@ def main():
                   three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping,
                   texts_between_numbers, computed_texts,
                   rows_of_other_beams, columns_of_other_blocks, one_row_of_blocks, mean_variance_before_opset_9,
-                  optionals_of_a_run, loops_that_change_the_rank, ordered_tokens_over_other_keys, parameters_of_a_run):
+                  optionals_of_a_run, loops_that_change_the_rank, ordered_tokens_over_other_keys, parameters_of_a_run,
+                  words_of_letters):
         group()
 
 

@@ -24,7 +24,8 @@ graph::Graph attention(const std::string& network, bool is_open) {
                                    : R"(
     r = Unsqueeze (x, first))";
   return import_text(R"(
-    g (float[7,8] x, float[1,5,8] k, int32[1,5] mask) => (y) <int64[1] along = {1}, float zero = {0},
+    g (float[7,8] x, float[1,5,8] k, int32[1,5] mask, int32[1] length, int32[1,1,9,9] square, float[1,1,5,4] row,
+        int64[1] lengths, float[1,2,3,4] past) => (y) <int64[1] along = {1}, float zero = {0},
         int64[1] flat = {-1}, int64[1] first = {0}, int64[4] split = {1, 0, 2, 4}, float[8,24] w,
         float[24] b> {)" +
                          rows + network + "}",
@@ -36,9 +37,20 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
        {"y = com.microsoft.MultiHeadAttention <num_heads = 2> (r, k, k)",
         "y = com.microsoft.MultiHeadAttention <num_heads = 2> (k, r, r)",
         "y = com.microsoft.MultiHeadAttention <num_heads = 2> (r, k, k, , mask)",
+        "y = com.microsoft.MultiHeadAttention <num_heads = 2, unidirectional = 1> (r, r, r)",
+        "y = com.microsoft.MultiHeadAttention <num_heads = 2> (k, r, r, , length)",
+        "y = com.microsoft.MultiHeadAttention <num_heads = 2, unidirectional = 1> (r, k, k, , , , "
+        "past, past)",
         "y = com.microsoft.Attention <num_heads = 2> (r, w, b)",
+        "y = com.microsoft.Attention <num_heads = 2, unidirectional = 1> (r, w, b)",
+        "y = com.microsoft.Attention <num_heads = 2> (r, w, b, square)",
         "y = Attention <q_num_heads = 2, kv_num_heads = 2> (r, r, r)",
         "y = Attention <q_num_heads = 4, kv_num_heads = 2> (r, kv, kv)",
+        "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1> (r, r, r)",
+        "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1, left_window_size = 2> "
+        "(r, r, r)",
+        "y = Attention <q_num_heads = 2, kv_num_heads = 2> (k, r, r, row)",
+        "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1> (k, r, r, , , , lengths)",
         R"(t = Reshape <allowzero = 0> (r, split)
       e = Einsum <equation = "bihd,bjhd->bhij"> (t, t)
       p = Softmax <axis = -1> (e)
