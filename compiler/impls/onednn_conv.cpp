@@ -185,10 +185,10 @@ class OneDnnConvPlan final : public Plan {
     return implementation.find("gemm:") != std::string::npos;
   }
 
-  /// What oneDNN's way over a matrix product takes besides: its steps, the windows that it lays out as columns, and post-ops
-  /// that read another tensor, which it carries out element by element. Measured on a Zen 3 core.
+  /// What oneDNN's way over a matrix product takes besides: its steps, the windows that it lays out as columns, and post-ops, which
+  /// it carries out element by element where they read another tensor or channels do not come last. Measured on Zen 3 and Zen 4.
   double gemm_ns(const std::string& implementation) const {
-    constexpr double kStepsNs = 4000, kPostOpNs = 100, kColumnNs = 0.8;
+    constexpr double kStepsNs = 4000, kPostOpNs = 100, kUnaryNs = 6, kColumnNs = 0.8;
     if (!is_gemm(implementation)) return 0;
     const double columns =
         shape_.is_pointwise() || shape_.is_transposed
@@ -197,8 +197,10 @@ class OneDnnConvPlan final : public Plan {
     const std::size_t inputs = task().inputs.size();
     const bool reads_more = inputs > reference::anchor_inputs(task().op, inputs);
     const double outputs = static_cast<double>(element_count(task().out().shape));
-    return kStepsNs + columns * kColumnNs +
-           (reads_more && !shape_.is_transposed ? outputs * kPostOpNs : 0);
+    double of_output = reads_more && !shape_.is_transposed ? kPostOpNs : 0;
+    if (task().op.body != nullptr && format().outputs[0] == Format::kND)
+      of_output += kUnaryNs * static_cast<double>(task().op.body->steps.size() - 1);
+    return kStepsNs + columns * kColumnNs + outputs * of_output;
   }
 
   std::string implementation_of() const {
