@@ -1,11 +1,13 @@
 // TopK: elements as integers that sort like them, on a heap of the k best that were seen so far. Most of a long row is compared
-// with the worst of these alone, a vector at a time; for few of a long row one pass finds a bar, and there is no heap. Lines that lie across a tensor are searched side by side, each with the few
+// with the worst of these alone, a vector at a time; for few of a long row one pass finds a bar, and there is no heap, and a row of
+// which many are wanted is sorted. Lines that lie across a tensor are searched side by side, each with the few
 // best of it in order.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "native/by_type.h"
+#include "native/radix_sort.h"
 #include "native/sort_key.h"
 #include "native/wide.h"
 #include "reference/axes.h"
@@ -61,6 +63,7 @@ class Selection {
     entries_.clear();
     if (k_ == 0) return {};
     if (k_ <= kFew && length >= 4 * kLanes) return run_few(x, length);
+    if (k_ * kMany >= length && length >= 4 * kLanes) return run_many(x, length);
     std::int64_t i = 0;
     for (; i < k_; ++i) entries_.push_back({key(x[i]), i});
     std::make_heap(entries_.begin(), entries_.end());
@@ -80,6 +83,7 @@ class Selection {
 
  private:
   static constexpr std::int64_t kFew = 16;
+  static constexpr std::int64_t kMany = 32;  ///< the row is no longer than k times this
 
   /// The k-th best of the lanes' best is no better than the k-th best of all: what is worse is passed by. Little more than k
   /// elements are left where they differ.
@@ -104,6 +108,31 @@ class Selection {
     return entries_;
   }
 
+  /// What may be among the best by the first bits of its key is sorted.
+  std::span<const Entry> run_many(const T* x, std::int64_t length) {
+    const std::size_t worst = worst_leading(x, length);
+    for (std::int64_t i = 0; i < length; ++i)
+      if (const Key each = key(x[i]); leading(each) <= worst) entries_.push_back({each, i});
+    radix_sort(entries_, room_);
+    return std::span<const Entry>(entries_).first(static_cast<std::size_t>(k_));
+  }
+
+  static constexpr std::size_t kLeadingBits = 12;  ///< a sign, the exponent of a float, and more
+
+  static std::size_t leading(Key key) {
+    constexpr std::size_t kHalf = std::size_t{1} << (kLeadingBits - 1);
+    return static_cast<std::size_t>(key >> (8 * sizeof(Key) - kLeadingBits)) + kHalf;
+  }
+
+  /// That of the k-th best.
+  std::size_t worst_leading(const T* x, std::int64_t length) {
+    counts_.assign(std::size_t{1} << kLeadingBits, 0);
+    for (std::int64_t i = 0; i < length; ++i) ++counts_[leading(key(x[i]))];
+    std::size_t worst = 0;
+    for (std::int64_t seen = counts_[0]; seen < k_; seen += counts_[worst]) ++worst;
+    return worst;
+  }
+
   Key key(T value) const { return static_cast<Key>(sort_key(value) ^ flip_); }
 
   void replace_worst(const Entry& entry) {
@@ -114,7 +143,9 @@ class Selection {
 
   std::int64_t k_;
   Key flip_;
-  std::vector<Entry> entries_;  ///< a heap, the worst on top
+  std::vector<Entry> entries_;  ///< a heap, the worst on top; or in order
+  std::vector<Entry> room_;
+  std::vector<std::int64_t> counts_;
 };
 
 /// The k best of neighbouring lines, whose elements lie `stride` behind each other, in vectors over the lines.
