@@ -216,12 +216,14 @@ class OneDnnConvPlan final : public Plan {
   double efficiency(const std::string& implementation) const {
     constexpr double kDepthwise = 0.4, kGemm = 0.4, kGroupedGemm = 0.06;
     constexpr double kMaskedTail = 0.67;  ///< NHWC stores part of a vector for each pixel
+    constexpr double kOnePixel = 0.25;    ///< a row is all that its code sums up side by side
     constexpr double kWinograd = 1.45,
                      kSmallWinograd = 0.9;  // of the products of the plain algorithm
     if (is_winograd_)
       return shape_.in_channels >= 64 && shape_.out_channels >= 64 ? kWinograd : kSmallWinograd;
     if (is_gemm(implementation)) return shape_.groups > 1 ? kGroupedGemm : kGemm;
     if (shape_.is_depthwise()) return kDepthwise;
+    if (shape_.out_width == 1 && shape_.kernel_width > 1) return kOnePixel;
     const bool has_tail = shape_.group_out_channels() % soc().vector_lanes() != 0;
     return jit_efficiency() * (format().name == "NHWC" && has_tail ? kMaskedTail : 1);
   }

@@ -34,6 +34,15 @@ TEST(FewOutputs, AreNotLeftToOneDnn) {
   }
 }
 
+/// As where a text's words are rows: windows as wide as the image give one number a row.
+TEST(FewOutputs, AreNotLeftToOneDnnWhereWindowsTakeWholeRows) {
+  for (const char* images : {"1", "32"}) {
+    const std::string line =
+        "Conv2D in=" + std::string(images) + "x1x100x300 in=100x1x3x300:const -> Relu anchor";
+    EXPECT_LT(2 * least_ns(line, std::not_fn(is_onednn)), least_ns(line, is_onednn)) << line;
+  }
+}
+
 /// What follows oneDNN's matrix product is computed number by number: far slower than to convert what ours gives.
 TEST(FewOutputs, AreNotLeftToOneDnnWhereAnActivationFollows) {
   for (const char* step : {"Relu anchor", "LeakyRelu anchor alpha=0.2", "Sigmoid anchor"}) {
