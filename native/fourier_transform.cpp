@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <numbers>
 #include <utility>
 
+#include "base/held_at_fork.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -213,6 +216,24 @@ void FourierTransform::run_passes(std::int64_t columns, ComplexRows x, ComplexRo
   if (x.real == result.real) return;
   std::copy_n(x.real, length_ * columns, result.real);
   std::copy_n(x.imaginary, length_ * columns, result.imaginary);
+}
+
+std::shared_ptr<const FourierTransform> fourier_transform(std::int64_t length) {
+  constexpr std::int64_t kMostKept = 1 << 18;  // lengths added up, 100 bytes each at the most
+  static std::mutex mutex;
+  static const HeldAtFork held(mutex, LockRung::kTexts);
+  static std::map<std::int64_t, std::shared_ptr<const FourierTransform>> kept;
+  static std::int64_t kept_lengths = 0;
+  if (length > kMostKept) return std::make_shared<const FourierTransform>(length);
+  const std::lock_guard lock(mutex);
+  if (const auto found = kept.find(length); found != kept.end()) return found->second;
+  auto made = std::make_shared<const FourierTransform>(length);
+  if (kept_lengths + length > kMostKept) {
+    kept.clear();
+    kept_lengths = 0;
+  }
+  kept_lengths += length;
+  return kept[length] = std::move(made);
 }
 
 }  // namespace aoe::native

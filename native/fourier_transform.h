@@ -38,4 +38,7 @@ class FourierTransform {
   std::unique_ptr<const Chirp> chirp_;   ///< where the length has a large prime factor
 };
 
+/// That of the length; kept for the next run of the same, as its table takes longer than the transforms of a few lines. Thread-safe.
+std::shared_ptr<const FourierTransform> fourier_transform(std::int64_t length);
+
 }  // namespace aoe::native

@@ -52,13 +52,13 @@ class Columns {
 /// Calls work(columns, first line, lines) for all lines in blocks, on all threads.
 template <typename Work>
 void in_blocks(Threads& threads, std::int64_t lines, std::int64_t length, const Work& work) {
-  const FourierTransform transform(length);
+  const auto transform = fourier_transform(length);
   const std::int64_t width = std::min(columns_of(length), lines),
                      blocks = (lines + width - 1) / width;
   constexpr double kNsOfNumber = 10;
   threads.share(blocks, kNsOfNumber * static_cast<double>(width * length),
                 [&](std::int64_t begin, std::int64_t end) {
-                  Columns columns(transform, width);
+                  Columns columns(*transform, width);
                   for (std::int64_t block = begin; block < end; ++block)
                     work(columns, block * width, std::min(width, lines - block * width));
                 });

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "native/fourier_transform.h"
 #include "native/kernel.h"
 #include "reference/widen.h"
 #include "runtime/executor.h"
@@ -178,6 +179,15 @@ TEST(Kernels, TakeNoMemoryForDimensionsBesideOneOfZero) {
     SCOPED_TRACE(text_of(call));
     for (const bool knows_shapes : {false, true}) check(call, 2, knows_shapes);
   }
+}
+
+TEST(FourierTransform, OfALengthIsKeptForTheNextRun) {
+  const auto first = fourier_transform(400);
+  EXPECT_EQ(fourier_transform(400), first);
+  for (std::int64_t length = 100'000; length < 100'003; ++length)  // more than is kept
+    EXPECT_EQ(fourier_transform(length)->length(), length);
+  EXPECT_NE(fourier_transform(400), first);
+  EXPECT_EQ(first->length(), 400);
 }
 
 TEST(KernelRegistry, EveryKernelIsDrawn) {
