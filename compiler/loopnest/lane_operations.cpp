@@ -4,6 +4,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "base/check.h"
+#include "compiler/loopnest/lane_moves.h"
 #include "compiler/loopnest/powers.h"
 #include "compiler/loopnest/vector_functions.h"
 

@@ -8,6 +8,8 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/element_conversion.h"
+#include "compiler/loopnest/index_values.h"
+#include "compiler/loopnest/lane_moves.h"
 #include "compiler/loopnest/lane_operations.h"
 #include "compiler/loopnest/memory.h"
 #include "compiler/loopnest/vector_math.h"
@@ -65,13 +67,13 @@ class Lowering {
         const Expr& begin = s.args[0];
         const Expr& end = s.args[1];
         const bool may_be_empty = !(Int(begin) < Int(end)).constant().value_or(false);
-        return loop(s.id, index(begin), index(end), s.step, may_be_empty, s.body);
+        return loop(s.id, indices_.value(begin), indices_.value(end), s.step, may_be_empty, s.body);
       }
       case StmtKind::kIf:
         return branch(s);
       case StmtKind::kStore:
-        return memory_.store(place(s.id, s.args[0]), value(s.args[1]), s.step,
-                             s.args.size() > 2 ? index(s.args[2]) : nullptr);
+        return memory_.store(indices_.place(s.id, s.args[0]), value(s.args[1]), s.step,
+                             s.args.size() > 2 ? indices_.value(s.args[2]) : nullptr);
       case StmtKind::kAssign: {
         Value* assigned = value(s.args[0]);
         const auto id = static_cast<std::size_t>(s.id);
@@ -80,7 +82,7 @@ class Lowering {
         return;
       }
       case StmtKind::kPrefetch:
-        return memory_.prefetch(place(s.id, s.args[0]), static_cast<int>(s.step));
+        return memory_.prefetch(indices_.place(s.id, s.args[0]), static_cast<int>(s.step));
       case StmtKind::kTile:
         return tile(s);
     }
@@ -98,10 +100,12 @@ class Lowering {
       case TileOp::kZero:
         return target.tile_zero(ir_, s.tiles[0]);
       case TileOp::kLoad:
-        return target.tile_load(ir_, s.tiles[0], memory_.address_of(place(s.id, s.args[0])),
+        return target.tile_load(ir_, s.tiles[0],
+                                memory_.address_of(indices_.place(s.id, s.args[0])),
                                 s.step * memory_.element_bytes(s.id));
       case TileOp::kStore:
-        return target.tile_store(ir_, s.tiles[0], memory_.address_of(place(s.id, s.args[0])),
+        return target.tile_store(ir_, s.tiles[0],
+                                 memory_.address_of(indices_.place(s.id, s.args[0])),
                                  s.step * memory_.element_bytes(s.id));
       case TileOp::kDotBf16:
         return target.tile_dot_bf16(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
@@ -124,7 +128,7 @@ class Lowering {
     ir_.SetInsertPoint(head);
     auto* counter = ir_.CreatePHI(ir_.getInt64Ty(), 2);
     counter->addIncoming(begin, before);
-    variables_[variable] = counter;
+    indices_.set_variable(variable, counter);
     in_scope([&] { statements(body); });
     Value* next = ir_.CreateNSWAdd(counter, ir_.getInt64(static_cast<std::uint64_t>(step)));
     counter->addIncoming(next, ir_.GetInsertBlock());
@@ -137,7 +141,7 @@ class Lowering {
     BasicBlock* then = new_block("then");
     BasicBlock* after = new_block("after");
     BasicBlock* otherwise = s.otherwise.empty() ? after : new_block("else");
-    ir_.CreateCondBr(condition(s.args[0]), then, otherwise);
+    ir_.CreateCondBr(indices_.condition(s.args[0]), then, otherwise);
     ir_.SetInsertPoint(then);
     in_scope([&] { statements(s.body); });
     ir_.CreateBr(after);
@@ -154,87 +158,16 @@ class Lowering {
     return BasicBlock::Create(target_->getContext(), name, target_);
   }
 
-  /// Index values made inside `body` do not dominate what follows it: they are forgotten at its
-  /// end.
+  /// Index values made inside `body` do not dominate what follows it.
   template <typename Body>
   void in_scope(Body body) {
-    const std::size_t mark = index_order_.size();
+    const std::size_t mark = indices_.mark();
     forget_locals();
     body();
-    while (index_order_.size() > mark) {
-      indices_.erase(index_order_.back());
-      index_order_.pop_back();
-    }
+    indices_.forget_since(mark);
   }
 
   void forget_locals() { std::fill(known_locals_.begin(), known_locals_.end(), nullptr); }
-
-  // ---- indices and conditions ----
-
-  Memory::Place place(int buffer, const Expr& e) {
-    if (e->op == Op::kIntConst) return {buffer, nullptr, e->ivalue};
-    if (e->op == Op::kIntAdd && e->args[1]->op == Op::kIntConst) {
-      return {buffer, index(e->args[0]), e->args[1]->ivalue};
-    }
-    return {buffer, index(e), 0};
-  }
-
-  Value* index(const Expr& e) {
-    if (e->op == Op::kIntConst) return ir_.getInt64(static_cast<std::uint64_t>(e->ivalue));
-    if (e->op == Op::kVar) return variables_.at(e->id);
-    if (const auto known = indices_.find(e.get()); known != indices_.end()) return known->second;
-    Value* made = make_index(*e);
-    indices_[e.get()] = made;
-    index_order_.push_back(e.get());
-    return made;
-  }
-
-  Value* make_index(const ExprNode& e) {
-    if (e.op == Op::kIntLoad) return memory_.load_int(place(e.id, e.args[0]));
-    Value* a = index(e.args[0]);
-    Value* b = index(e.args[1]);
-    switch (e.op) {
-      case Op::kIntAdd:
-        return ir_.CreateNSWAdd(a, b);
-      case Op::kIntSub:
-        return ir_.CreateNSWSub(a, b);
-      case Op::kIntMul:
-        return ir_.CreateNSWMul(a, b);
-      case Op::kIntDiv:
-        return ir_.CreateUDiv(a, b);
-      case Op::kIntMod:
-        return ir_.CreateURem(a, b);
-      case Op::kIntMin:
-        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
-      case Op::kIntMax:
-        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
-      default:
-        AOE_CHECK(false, "not an index expression");
-    }
-  }
-
-  Value* condition(const Expr& e) {
-    switch (e->op) {
-      case Op::kIntConst:
-        return ir_.getInt1(e->ivalue != 0);
-      case Op::kAnd:
-        return ir_.CreateAnd(condition(e->args[0]), condition(e->args[1]));
-      case Op::kOr:
-        return ir_.CreateOr(condition(e->args[0]), condition(e->args[1]));
-      case Op::kNot:
-        return ir_.CreateNot(condition(e->args[0]));
-      case Op::kLess:
-        return ir_.CreateICmpSLT(index(e->args[0]), index(e->args[1]));
-      case Op::kLessEqual:
-        return ir_.CreateICmpSLE(index(e->args[0]), index(e->args[1]));
-      case Op::kEqual:
-        return ir_.CreateICmpEQ(index(e->args[0]), index(e->args[1]));
-      case Op::kNotEqual:
-        return ir_.CreateICmpNE(index(e->args[0]), index(e->args[1]));
-      default:
-        AOE_CHECK(false, "not a condition");
-    }
-  }
 
   // ---- vectors ----
 
@@ -256,21 +189,21 @@ class Lowering {
       case Op::kLocal:
         return local(e.id);
       case Op::kLoad:
-        return memory_.load(place(e.id, e.args[0]), e.lanes, e.stride,
-                            e.args.size() > 1 ? index(e.args[1]) : nullptr, e.type);
+        return memory_.load(indices_.place(e.id, e.args[0]), e.lanes, e.stride,
+                            e.args.size() > 1 ? indices_.value(e.args[1]) : nullptr, e.type);
       case Op::kIntSplat:
         return llvm::ConstantInt::get(lane_type(ir_, e.type, e.lanes),
                                       static_cast<std::uint64_t>(e.ivalue));
       case Op::kRoundTo:
         return round_to(ir_, value(e.args[0]), static_cast<DataType>(e.ivalue));
       case Op::kLoadIndexed:
-        return memory_.load_indexed(place(e.id, e.args[0]),
-                                    place(static_cast<int>(e.ivalue), e.args[1]), e.lanes,
-                                    e.args.size() > 2 ? index(e.args[2]) : nullptr);
+        return memory_.load_indexed(indices_.place(e.id, e.args[0]),
+                                    indices_.place(static_cast<int>(e.ivalue), e.args[1]), e.lanes,
+                                    e.args.size() > 2 ? indices_.value(e.args[2]) : nullptr);
       case Op::kIntToLane:
-        return convert_lanes(ir_, index(e.args[0]), e.type, true);
+        return convert_lanes(ir_, indices_.value(e.args[0]), e.type, true);
       case Op::kActiveLanes:
-        return memory_.active_mask(index(e.args[0]), e.lanes);
+        return memory_.active_mask(indices_.value(e.args[0]), e.lanes);
       case Op::kTransposeRow:
         return emit_transpose_row(ir_, values(e.args), static_cast<int>(e.ivalue));
       case Op::kInterleave:
@@ -293,8 +226,8 @@ class Lowering {
         return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
                             use(Feature::kFp16));
       case Op::kLoadQuads:
-        return memory_.load_quads(place(e.id, e.args[0]), e.lanes,
-                                  e.args.size() > 1 ? index(e.args[1]) : nullptr);
+        return memory_.load_quads(indices_.place(e.id, e.args[0]), e.lanes,
+                                  e.args.size() > 1 ? indices_.value(e.args[1]) : nullptr);
       case Op::kDotU8S8:
         return soc_.target->dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
                                      use(Feature::kVnni));
@@ -372,13 +305,11 @@ class Lowering {
   llvm::Function* target_;
   IrBuilder ir_;
   Memory memory_;
+  IndexValues indices_{ir_, memory_};
   runtime::FeatureSet used_;
-  std::unordered_map<int, Value*> variables_;
   std::vector<llvm::AllocaInst*> locals_;
   std::vector<Value*>
       known_locals_;  ///< values of locals in the current block; null: read the alloca
-  std::unordered_map<const ExprNode*, Value*> indices_;  ///< valid in the current scope
-  std::vector<const ExprNode*> index_order_;
   std::unordered_map<const ExprNode*, Value*> values_of_statement_;
 };
 

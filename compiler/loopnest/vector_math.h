@@ -1,6 +1,5 @@
 // Vector arithmetic that LLVM has no cheap form for, as inline instruction sequences:
-// NaN-propagating min and max, reductions over lanes, transposes, and polynomial exp, log, tanh and
-// erf. Internal to codegen.
+// NaN-propagating min and max, polynomial exp, log, tanh and erf, pairs of float16. Internal to codegen.
 //
 // All functions take float or <n x float> values, those that say so double as well, and append to the builder's block. What of
 // float64 is not written for both lies in float64_functions.h.
@@ -75,16 +74,6 @@ struct Split {
   llvm::Value* exponent;  ///< int32 lanes
 };
 Split emit_split(IrBuilder& ir, llvm::Value* x);
-
-/// Combines the lanes of any type pairwise into one.
-llvm::Value* emit_reduction(IrBuilder& ir, llvm::Value* x,
-                            const std::function<llvm::Value*(llvm::Value*, llvm::Value*)>& combine);
-
-/// Row `row` of the transpose of a square block of rows.
-llvm::Value* emit_transpose_row(IrBuilder& ir, const std::vector<llvm::Value*>& rows, int row);
-
-/// Vector `part` of the lanes of all rows taking turns.
-llvm::Value* emit_interleave(IrBuilder& ir, const std::vector<llvm::Value*>& rows, int part);
 
 /// See pair_f16() and its neighbours in loopnest.h; 16 lanes, `has_fp16`: of the Soc.
 llvm::Value* emit_pair_f16(IrBuilder& ir, llvm::Value* a);
