@@ -1,7 +1,6 @@
 #include "graph/partial_values.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -13,10 +12,6 @@ namespace {
 
 constexpr std::int64_t kMissing = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t kMostBytes = 1024;
-
-/// Operators that give elements of their first input as they are; of all inputs, ConcatV2.
-constexpr std::array<std::string_view, 8> kMoves = {
-    "ConcatV2", "GatherV2", "Identity", "Reshape", "Slice", "SplitV", "Squeeze", "Unsqueeze"};
 
 std::span<const std::int64_t> entries(const Constant& list) {
   return {static_cast<const std::int64_t*>(list.data()), list.size_bytes() / sizeof(std::int64_t)};
@@ -66,9 +61,8 @@ std::vector<ConstantPtr> PartialValues::moved(const Graph& graph, const Node& no
   if (!std::ranges::all_of(node.outputs, is_list)) return {};
   if (node.op.type == "Shape")
     return {open_shape(node, inputs[0], graph.values[node.outputs[0]].desc)};
-  if (std::ranges::find(kMoves, node.op.type) == kMoves.end()) return {};
   bool has_open = false;
-  for (std::size_t i = 0; i < (node.op.type == "ConcatV2" ? inputs.size() : 1); ++i) {
+  for (std::size_t i = 0; i < reference::moved_inputs(node.op.type, inputs.size()); ++i) {
     const auto list = known_.find(node.inputs[i]);
     if (inputs[i].data != nullptr || list == known_.end()) continue;
     inputs[i] = list->second->view();

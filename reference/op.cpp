@@ -124,6 +124,11 @@ bool is_kind(std::string_view ir_type, OpKind kind) {
   return def != nullptr && def->kind == kind;
 }
 
+std::size_t moved_inputs(std::string_view ir_type, std::size_t inputs) {
+  const OpDef* def = ops().find(ir_type);
+  return def == nullptr ? 0 : std::min(def->moved, inputs);
+}
+
 bool is_reshape(std::string_view ir_type) {
   const OpDef* def = ops().find(ir_type);
   return def != nullptr && def->is_reshape;

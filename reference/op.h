@@ -17,6 +17,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -132,9 +133,11 @@ struct OpSignature {
   std::string attributes = "";
 };
 
+inline constexpr std::size_t kEveryInput = std::numeric_limits<std::size_t>::max();
+
 struct OpDef {
   std::string type;              ///< Ascend IR type name: "Conv2D", "MatMulV2", "SoftmaxV2", ...
-  std::string onnx_type;         ///< "Conv"; empty for ops that only our passes create
+  std::string onnx_type = type;  ///< "Conv"; empty for ops that only our passes create
   std::string onnx_domain = "";  ///< "" is ai.onnx
   std::vector<int> versions =
       {1};  ///< ascending opsets at which the meaning changed; a node keeps the largest that
@@ -162,6 +165,8 @@ struct OpDef {
   SlicesFn slices;  ///< empty: kElementwise by broadcasting, is_per_image by images, others never
   int factors =
       0;  ///< so many leading inputs are multiplied with each other, and the products summed up
+  std::size_t moved =
+      0;  ///< so many leading inputs hold the elements that its results are made of, each as it is
   bool has_faster_sums =
       false;  ///< kernels may add its products in another order, or with fewer digits
   bool writes_in_place =
@@ -198,6 +203,9 @@ bool is_kind(std::string_view ir_type, OpKind kind);
 
 /// A window over one tensor, and no products: MaxPoolV3, AvgPoolV2.
 bool is_pooling(std::string_view ir_type);
+
+/// Of so many inputs: see OpDef::moved.
+std::size_t moved_inputs(std::string_view ir_type, std::size_t inputs);
 
 /// See OpDef::is_reshape; an Identity, which keeps the shape as well, is none.
 bool is_reshape(std::string_view ir_type);

@@ -1,6 +1,5 @@
 // sink_dequantize: what only picks or moves elements gives the same bytes as it gives numbers, so between a Dequantize and
-// a Quantize with the same scale and zero point it works on the bytes: maximum pooling, reshapes, transposes, slices and
-// concatenations.
+// a Quantize with the same scale and zero point it works on the bytes: maximum pooling, and what OpDef::moved is said of.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -10,15 +9,10 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kMovers[] = {"MaxPoolV3", "Transpose", "ConcatV2", "Slice", "SplitV"};
-
-/// How many leading inputs hold the elements that are moved; 0: none.
+/// How many leading inputs hold the elements of the only output; 0: none.
 std::size_t moved_inputs(const Node& node) {
-  const bool moves =
-      reference::is_reshape(node.op.type) ||
-      std::ranges::any_of(kMovers, [&](const char* type) { return is_type(node, type); });
-  if (!moves || node.outputs.size() != 1) return 0;
-  return node.op.type == "ConcatV2" ? node.inputs.size() : 1;
+  if (node.outputs.size() != 1) return 0;
+  return is_type(node, "MaxPoolV3") ? 1 : reference::moved_inputs(node.op.type, node.inputs.size());
 }
 
 bool sink(Graph& graph, NodeId quantize) {

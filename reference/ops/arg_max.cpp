@@ -58,7 +58,6 @@ void register_arg_max(OpRegistry& registry) {
        .slices = apart_but_for_axis(0)});
   registry.add(
       {.type = "ArgMin",
-       .onnx_type = "ArgMin",
        .signature = {"n:1+", "axis=int keepdims=0..1 select_last_index=0..1"},
        .kind = OpKind::kReduction,
        .infer = infer_arg,

@@ -140,7 +140,6 @@ void register_axis_normalization(OpRegistry& registry) {
                 .compute = compute_lp,
                 .slices = apart_but_for_axis(-1)});
   registry.add({.type = "LRN",
-                .onnx_type = "LRN",
                 .signature = {"f:2+", "!size=1.. alpha=float beta=float bias=float"},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_same,

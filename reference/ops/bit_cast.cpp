@@ -24,7 +24,6 @@ void compute_bit_cast(const OpContext& ctx) {
 
 void register_bit_cast(OpRegistry& registry) {
   registry.add({.type = "BitCast",
-                .onnx_type = "BitCast",
                 .versions = {26},
                 .signature = {"a", "!to=1.."},
                 .kind = OpKind::kMove,

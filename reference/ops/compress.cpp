@@ -88,14 +88,12 @@ void compute_compress(const OpContext& ctx) {
 
 void register_compress(OpRegistry& registry) {
   registry.add({.type = "NonZero",
-                .onnx_type = "NonZero",
                 .signature = {"a"},
                 .kind = OpKind::kSearch,
                 .infer = infer_nonzero,
                 .compute = compute_nonzero,
                 .infers_from_values = true});
   registry.add({.type = "Compress",
-                .onnx_type = "Compress",
                 .signature = {"a b:1", "axis=int"},
                 .kind = OpKind::kSearch,
                 .infer = infer_compress,

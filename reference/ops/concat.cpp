@@ -137,6 +137,7 @@ void register_concat(OpRegistry& registry) {
                 .compute = compute_concat,
                 .has_image_formats = true,
                 .slices = joined_apart,
+                .moved = kEveryInput,
                 .first_input_may_be_constant = true});
   registry.add({.type = "SplitV",
                 .onnx_type = "Split",
@@ -147,7 +148,8 @@ void register_concat(OpRegistry& registry) {
                 .compute = compute_split,
                 .first_parameter = 1,
                 .has_image_formats = true,
-                .slices = apart_but_for_axis(0)});
+                .slices = apart_but_for_axis(0),
+                .moved = 1});
 }
 
 }  // namespace aoe::reference

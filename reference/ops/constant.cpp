@@ -131,7 +131,6 @@ void register_constant(OpRegistry& registry) {
                 .compute = compute_fill,
                 .first_parameter = 0});
   registry.add({.type = "Range",
-                .onnx_type = "Range",
                 .signature = {"n1:0-1 n1:0-1 n1:0-1"},
                 .kind = OpKind::kSource,
                 .infer = infer_range,

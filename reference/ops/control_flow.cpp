@@ -9,7 +9,6 @@ namespace {
 
 OpDef control(const char* type, const char* attributes) {
   return {.type = type,
-          .onnx_type = type,
           .signature = {"a*", attributes},
           .kind = OpKind::kControl,
           .infer = [](const InferContext&) -> std::vector<TensorDesc> { throw Undetermined{}; },

@@ -234,7 +234,6 @@ void register_convolution(OpRegistry& registry) {
        .factors = 2,
        .has_faster_sums = true});
   registry.add({.type = "ConvInteger",
-                .onnx_type = "ConvInteger",
                 .versions = {10},
                 .signature = {"q:3-5 q:3-5 q?:0-1 q?:0-1",
                               window_attributes("kernel_shape=ints:1.. group=1..")},
@@ -246,7 +245,6 @@ void register_convolution(OpRegistry& registry) {
                 .slices = images_apart,
                 .free_values = {1, 2}});
   registry.add({.type = "QLinearConv",
-                .onnx_type = "QLinearConv",
                 .versions = {10},
                 .signature = {"q:3-5 f:0-1 q:0-1 q:3-5 f:0-1 q:0-1 f:0-1 q:0-1 x?:1",
                               window_attributes("kernel_shape=ints:1.. group=1..")},

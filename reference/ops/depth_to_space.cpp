@@ -89,19 +89,19 @@ void compute_space_to_depth(const OpContext& ctx) {
 
 void register_depth_to_space(OpRegistry& registry) {
   registry.add({.type = "DepthToSpace",
-                .onnx_type = "DepthToSpace",
                 .signature = {"a:4", "!blocksize=1.. mode=DCR|CRD"},
                 .kind = OpKind::kMove,
                 .infer = infer_depth_to_space,
                 .compute = compute_depth_to_space,
-                .slices = images_apart});
+                .slices = images_apart,
+                .moved = 1});
   registry.add({.type = "SpaceToDepth",
-                .onnx_type = "SpaceToDepth",
                 .signature = {"a:4", "!blocksize=1.."},
                 .kind = OpKind::kMove,
                 .infer = infer_space_to_depth,
                 .compute = compute_space_to_depth,
-                .slices = images_apart});
+                .slices = images_apart,
+                .moved = 1});
 }
 
 }  // namespace aoe::reference

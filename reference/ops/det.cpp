@@ -58,7 +58,6 @@ double elimination_steps(const CostContext& cost) {
 
 void register_det(OpRegistry& registry) {
   registry.add({.type = "Det",
-                .onnx_type = "Det",
                 .versions = {11},
                 .signature = {"f:2+"},
                 .kind = OpKind::kProduct,

@@ -77,6 +77,7 @@ void compute_warping(const OpContext& context) {
 
 void register_dynamic_time_warping(OpRegistry& registry) {
   registry.add({.type = "DynamicTimeWarping",
+                .onnx_type = "",
                 .signature = {"s:2-3"},
                 .kind = OpKind::kSearch,
                 .infer = infer_warping,

@@ -87,7 +87,6 @@ bool label_apart(const Slicing& slicing) {
 
 void register_einsum(OpRegistry& registry) {
   registry.add({.type = "Einsum",
-                .onnx_type = "Einsum",
                 .versions = {12},
                 .signature = {"n1*", "!equation=string"},
                 .kind = OpKind::kProduct,

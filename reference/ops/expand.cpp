@@ -73,23 +73,23 @@ std::vector<bool> tiled_axes(const Slicing& slicing) {
 
 void register_expand(OpRegistry& registry) {
   registry.add({.type = "Expand",
-                .onnx_type = "Expand",
                 .signature = {"a l:1"},
                 .kind = OpKind::kMove,
                 .infer = infer_expand,
                 .compute = compute_expand,
                 .first_parameter = 1,
                 .min_inputs = 2,
-                .slices = stretched_apart});
+                .slices = stretched_apart,
+                .moved = 1});
   registry.add({.type = "Tile",
-                .onnx_type = "Tile",
                 .signature = {"a l:1"},
                 .kind = OpKind::kMove,
                 .infer = infer_tile,
                 .compute = compute_tile,
                 .first_parameter = 1,
                 .min_inputs = 2,
-                .slices = apart_but_for(tiled_axes)});
+                .slices = apart_but_for(tiled_axes),
+                .moved = 1});
 }
 
 }  // namespace aoe::reference

@@ -248,7 +248,6 @@ StftFrames stft_frames(std::span<const Tensor> inputs, const Shape& result) {
 
 void register_fourier(OpRegistry& registry) {
   registry.add({.type = "DFT",
-                .onnx_type = "DFT",
                 .versions = {17, kDftAxisInputVersion},
                 .signature = {"f:2+ x?:0-1 x?@20:0-1", "axis=int inverse=0..1 onesided=0..1"},
                 .kind = OpKind::kProduct,
@@ -256,7 +255,6 @@ void register_fourier(OpRegistry& registry) {
                 .compute = compute_dft,
                 .work = &CostContext::pairs});
   registry.add({.type = "STFT",
-                .onnx_type = "STFT",
                 .versions = {17},
                 .signature = {"f:2-3 x:0-1 f?:1 x?:0-1", "onesided=0..1"},
                 .kind = OpKind::kProduct,

@@ -135,15 +135,16 @@ void register_gather(OpRegistry& registry) {
                 .compute = compute_gather,
                 .min_inputs = 2,
                 .slices = gathered_apart,
+                .moved = 1,
                 .first_input_may_be_constant = true});
   registry.add({.type = "GatherElements",
-                .onnx_type = "GatherElements",
                 .signature = {"a:1+ x", "axis=int"},
                 .kind = OpKind::kMove,
                 .infer = infer_gather_elements,
                 .compute = compute_gather_elements,
                 .min_inputs = 2,
                 .slices = elements_gathered_apart,
+                .moved = 1,
                 .first_input_may_be_constant = true});
   registry.add({.type = "GatherNd",
                 .onnx_type = "GatherND",
@@ -152,7 +153,8 @@ void register_gather(OpRegistry& registry) {
                 .infer = infer_gather_nd,
                 .compute = compute_gather_nd,
                 .min_inputs = 2,
-                .slices = blocks_gathered_apart});
+                .slices = blocks_gathered_apart,
+                .moved = 1});
 }
 
 }  // namespace aoe::reference

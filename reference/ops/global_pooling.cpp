@@ -64,21 +64,18 @@ void compute_lp(const OpContext& context) {
 
 void register_global_pooling(OpRegistry& registry) {
   registry.add({.type = "GlobalAveragePool",
-                .onnx_type = "GlobalAveragePool",
                 .signature = {"f:2+"},
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_average,
                 .is_per_image = true});
   registry.add({.type = "GlobalMaxPool",
-                .onnx_type = "GlobalMaxPool",
                 .signature = {"f:2+"},
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_max,
                 .slices = images_apart});
   registry.add({.type = "GlobalLpPool",
-                .onnx_type = "GlobalLpPool",
                 .versions = {2},
                 .signature = {"f:2+", "p=1.."},
                 .kind = OpKind::kReduction,

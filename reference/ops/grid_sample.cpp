@@ -71,7 +71,6 @@ void compute_grid_sample(const OpContext& context) {
 
 void register_grid_sample(OpRegistry& registry) {
   registry.add({.type = "GridSample",
-                .onnx_type = "GridSample",
                 .versions = {16},
                 .signature = {"n:3-5 f:3-5",
                               "mode=bilinear|nearest|bicubic|linear|cubic "

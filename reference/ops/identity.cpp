@@ -36,13 +36,12 @@ void compute_dropout(const OpContext& ctx) {
 
 void register_identity(OpRegistry& registry) {
   registry.add({.type = "Identity",
-                .onnx_type = "Identity",
                 .signature = {"a"},
                 .kind = OpKind::kMove,
                 .infer = infer_like_first,
-                .compute = compute_identity});
+                .compute = compute_identity,
+                .moved = 1});
   registry.add({.type = "Dropout",
-                .onnx_type = "Dropout",
                 .versions = {1, 10, 12},
                 .signature = {"f f?@12:0-1 b?@12:0-1", "ratio=float seed=long"},
                 .kind = OpKind::kMove,

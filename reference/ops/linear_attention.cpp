@@ -157,7 +157,6 @@ void compute_linear_attention(const OpContext& ctx) {
 
 void register_linear_attention(OpRegistry& registry) {
   registry.add({.type = "LinearAttention",
-                .onnx_type = "LinearAttention",
                 .versions = {27},
                 .signature = {"f1:3 f1:3 f1:3 f?:4 f1?:3 f1?:3",
                               "chunk_size=1.. !kv_num_heads=1.. !q_num_heads=1.. scale=float "

@@ -116,7 +116,6 @@ void register_losses(OpRegistry& registry) {
                 .compute = compute_nll,
                 .min_inputs = 2});
   registry.add({.type = "SoftmaxCrossEntropyLoss",
-                .onnx_type = "SoftmaxCrossEntropyLoss",
                 .versions = {12},
                 .signature = {"f1:2+ x:1+ f1?:1", "ignore_index=long reduction=none|sum|mean"},
                 .kind = OpKind::kNormalisation,

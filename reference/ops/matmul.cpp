@@ -262,7 +262,6 @@ void register_matmul(OpRegistry& registry) {
                 .first_input_may_be_constant = true});
   registry.add(
       {.type = "Gemm",
-       .onnx_type = "Gemm",
        .signature = {"n1:2 n1:2 n1?:0-2", "alpha=float beta=float transA=0..1 transB=0..1"},
        .kind = OpKind::kProduct,
        .infer = infer_gemm,
@@ -275,7 +274,6 @@ void register_matmul(OpRegistry& registry) {
        .has_faster_sums = true,
        .first_input_may_be_constant = true});
   registry.add({.type = "MatMulInteger",
-                .onnx_type = "MatMulInteger",
                 .versions = {10},
                 .signature = {"q:1+ q:1+ q? q?"},
                 .kind = OpKind::kProduct,
@@ -286,7 +284,6 @@ void register_matmul(OpRegistry& registry) {
                 .slices = integer_rows_apart,
                 .free_values = {1, 2}});
   registry.add({.type = "QLinearMatMul",
-                .onnx_type = "QLinearMatMul",
                 .versions = {10},
                 .signature = {"q:1+ f q q:1+ f q f q"},
                 .kind = OpKind::kProduct,

@@ -65,6 +65,7 @@ double inversion_steps(const CostContext& cost) {
 
 void register_matrix_inverse(OpRegistry& registry) {
   registry.add({.type = "MatrixInverse",
+                .onnx_type = "",
                 .signature = {"f:2+"},
                 .kind = OpKind::kProduct,
                 .infer = infer_inverse,

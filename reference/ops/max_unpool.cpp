@@ -60,7 +60,6 @@ void compute_max_unpool(const OpContext& context) {
 void register_max_unpool(OpRegistry& registry) {
   registry.add(
       {.type = "MaxUnpool",
-       .onnx_type = "MaxUnpool",
        .versions = {9},
        .signature = {"f:3-5 l:3-5 l?:1", "!kernel_shape=ints:1.. strides=ints:1.. pads=ints:0.."},
        .kind = OpKind::kMove,

@@ -47,7 +47,6 @@ void compute_one_hot(const OpContext& ctx) {
 
 void register_one_hot(OpRegistry& registry) {
   registry.add({.type = "OneHot",
-                .onnx_type = "OneHot",
                 .signature = {"n n:0-1 a:1", "axis=int"},
                 .kind = OpKind::kSearch,
                 .infer = infer_one_hot,

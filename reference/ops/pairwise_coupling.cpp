@@ -105,6 +105,7 @@ double rounds(const CostContext& cost) {
 
 void register_pairwise_coupling(OpRegistry& registry) {
   registry.add({.type = "PairwiseCoupling",
+                .onnx_type = "",
                 .signature = {"f:2", "!classes=2..4096"},
                 .kind = OpKind::kSearch,
                 .infer = infer_coupling,

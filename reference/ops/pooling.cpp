@@ -163,7 +163,6 @@ void register_pooling(OpRegistry& registry) {
        .is_per_image = true});
   registry.add(
       {.type = "LpPool",
-       .onnx_type = "LpPool",
        .signature = {"f:3-5", window_attributes("!kernel_shape=ints:1.. ceil_mode=0..1 p=1..")},
        .kind = OpKind::kWindow,
        .infer = infer_pool,

@@ -179,7 +179,6 @@ void register_quantize_linear(OpRegistry& registry) {
                 .slices = apart_but_for(parameter_axes),
                 .free_values = {1, 2}});
   registry.add({.type = "DynamicQuantizeLinear",
-                .onnx_type = "DynamicQuantizeLinear",
                 .versions = {11},
                 .signature = {"s"},
                 .kind = OpKind::kReduction,

@@ -97,7 +97,6 @@ void compute_multinomial(const OpContext& context) {
 OpDef random_op(const std::string& type, OpSignature signature, int version, InferFn infer_fn,
                 ComputeFn compute, std::size_t min_inputs) {
   return {.type = type,
-          .onnx_type = type,
           .versions = {version},
           .signature = std::move(signature),
           .kind = OpKind::kSource,

@@ -54,7 +54,6 @@ void add_reduction(OpRegistry& registry, const std::string& type) {
   const int since = input_axes_since(type);
   const std::string first = std::is_same_v<Types, AllTypes> ? "a" : "n";
   OpDef def{.type = type,
-            .onnx_type = type,
             .versions = {1, since},
             .signature = {first + " l?@" + std::to_string(since) + ":1",
                           "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},

@@ -115,7 +115,6 @@ std::vector<TensorDesc> infer_unsqueeze(const InferContext& ctx) {
 
 void register_reshape(OpRegistry& registry) {
   registry.add({.type = "Reshape",
-                .onnx_type = "Reshape",
                 .signature = {"a l:1", "allowzero=0..1"},
                 .kind = OpKind::kMove,
                 .infer = infer_reshape,
@@ -123,6 +122,7 @@ void register_reshape(OpRegistry& registry) {
                 .first_parameter = 1,
                 .min_inputs = 2,
                 .slices = same_elements,
+                .moved = 1,
                 .is_reshape = true});
   registry.add({.type = "FlattenV2",
                 .onnx_type = "Flatten",
@@ -131,9 +131,9 @@ void register_reshape(OpRegistry& registry) {
                 .infer = infer_flatten,
                 .compute = compute_copy,
                 .slices = same_elements,
+                .moved = 1,
                 .is_reshape = true});
   registry.add({.type = "Squeeze",
-                .onnx_type = "Squeeze",
                 .versions = {1, 13},
                 .signature = {"a l?@13:0-1", "axes=ints"},
                 .kind = OpKind::kMove,
@@ -141,9 +141,9 @@ void register_reshape(OpRegistry& registry) {
                 .compute = compute_copy,
                 .first_parameter = 1,
                 .slices = same_elements,
+                .moved = 1,
                 .is_reshape = true});
   registry.add({.type = "Unsqueeze",
-                .onnx_type = "Unsqueeze",
                 .versions = {1, 13},
                 .signature = {"a l?@13:0-1", "axes=ints"},
                 .kind = OpKind::kMove,
@@ -151,6 +151,7 @@ void register_reshape(OpRegistry& registry) {
                 .compute = compute_copy,
                 .first_parameter = 1,
                 .slices = same_elements,
+                .moved = 1,
                 .is_reshape = true});
 }
 

@@ -240,7 +240,6 @@ Tables resize_tables(const OpCall& call, std::span<const Tensor> inputs) {
 void register_resize(OpRegistry& registry) {
   registry.add(
       {.type = "Resize",
-       .onnx_type = "Resize",
        .versions = {10, kCoordinatesVersion},
        .signature =
            {"n f?:1 f?@11:1 l?@11:1",
@@ -257,7 +256,6 @@ void register_resize(OpRegistry& registry) {
        .has_image_formats = true,
        .slices = [](const Slicing& s) { return images_resized_apart(s, resize_axes); }});
   registry.add({.type = "Upsample",
-                .onnx_type = "Upsample",
                 .versions = {7, kScalesInputVersion},
                 .signature = {"n f?@9:1", "mode=nearest|linear|bilinear scales=floats"},
                 .kind = OpKind::kWindow,

@@ -57,12 +57,12 @@ void compute_reverse(const OpContext& ctx) {
 
 void register_reverse_sequence(OpRegistry& registry) {
   registry.add({.type = "ReverseSequence",
-                .onnx_type = "ReverseSequence",
                 .signature = {"a:2+ l:1", "batch_axis=0..1 time_axis=0..1"},
                 .kind = OpKind::kMove,
                 .infer = infer_reverse,
                 .compute = compute_reverse,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .moved = 1});
 }
 
 }  // namespace aoe::reference

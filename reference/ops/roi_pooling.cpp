@@ -134,7 +134,6 @@ void register_roi_pooling(OpRegistry& registry) {
        .min_inputs = 3,
        .slices = boxes_apart});
   registry.add({.type = "MaxRoiPool",
-                .onnx_type = "MaxRoiPool",
                 .signature = {"f1:4 f1:2", "!pooled_shape=ints:1.. spatial_scale=float"},
                 .kind = OpKind::kWindow,
                 .infer = infer_max_roi_pool,

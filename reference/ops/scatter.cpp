@@ -78,7 +78,6 @@ void compute_scatter_nd(const OpContext& ctx) {
 
 OpDef scatter_elements(std::string type) {
   return {.type = type,
-          .onnx_type = type,
           .signature = {"a1:1+ x:1+ a1:1+", std::string("axis=int ") + kReductions},
           .kind = OpKind::kMove,
           .infer = infer_scatter_elements,

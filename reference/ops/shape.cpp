@@ -47,14 +47,12 @@ void compute_size(const OpContext& ctx) {
 
 void register_shape(OpRegistry& registry) {
   registry.add({.type = "Shape",
-                .onnx_type = "Shape",
                 .signature = {"a", "start=int end=int"},
                 .kind = OpKind::kSource,
                 .infer = infer_shape,
                 .compute = compute_shape,
                 .reads_shape_only = true});
   registry.add({.type = "Size",
-                .onnx_type = "Size",
                 .signature = {"a"},
                 .kind = OpKind::kSource,
                 .infer = infer_size,

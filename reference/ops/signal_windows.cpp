@@ -26,7 +26,6 @@ std::int64_t known_extent(const InferContext& context, std::size_t input) {
 /// A sum of cosines: a0 - a1 cos(t) + a2 cos(2t), t once around in `size` steps (periodic) or in `size` - 1 (symmetric).
 OpDef cosine_window(const std::string& type, double a0, double a1, double a2) {
   OpDef def{.type = type,
-            .onnx_type = type,
             .versions = {17},
             .signature = {"x:0-1", "output_datatype=1.. periodic=0..1"},
             .kind = OpKind::kSource};
@@ -106,7 +105,6 @@ void register_signal_windows(OpRegistry& registry) {
   registry.add(cosine_window("HammingWindow", 25.0 / 46, 21.0 / 46, 0));
   registry.add(cosine_window("BlackmanWindow", 0.42, 0.5, 0.08));
   registry.add({.type = "MelWeightMatrix",
-                .onnx_type = "MelWeightMatrix",
                 .versions = {17},
                 .signature = {"x:0-1 x:0-1 x:0-1 f:0-1 f:0-1", "output_datatype=1.."},
                 .kind = OpKind::kSource,

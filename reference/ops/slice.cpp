@@ -127,14 +127,14 @@ std::optional<std::vector<SliceRange>> slice_ranges(const Attrs& attrs, int vers
 void register_slice(OpRegistry& registry) {
   registry.add(
       {.type = "Slice",
-       .onnx_type = "Slice",
        .versions = {1, 10},
        .signature = {"a x?@10:1 x?@10:1 x?@10:1 x?@10:1", "starts=longs ends=longs axes=ints"},
        .kind = OpKind::kMove,
        .infer = infer_slice,
        .compute = compute_slice,
        .first_parameter = 1,
-       .slices = apart_but_for(sliced_axes)});
+       .slices = apart_but_for(sliced_axes),
+       .moved = 1});
 }
 
 }  // namespace aoe::reference

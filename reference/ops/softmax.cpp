@@ -91,34 +91,20 @@ std::vector<bool> softmax_axes(const Slicing& slicing) {
 }  // namespace
 
 void register_softmax(OpRegistry& registry) {
-  const std::vector<int> versions = {1, kSingleAxisVersion};
-  registry.add({.type = "SoftmaxV2",
-                .onnx_type = "Softmax",
-                .versions = versions,
-                .signature = {"f", "axis=int"},
-                .kind = OpKind::kNormalisation,
-                .infer = infer_softmax,
-                .compute = compute_softmax,
-                .flops = softmax_flops,
-                .slices = apart_but_for(softmax_axes)});
-  registry.add({.type = "LogSoftmaxV2",
-                .onnx_type = "LogSoftmax",
-                .versions = versions,
-                .signature = {"f", "axis=int"},
-                .kind = OpKind::kNormalisation,
-                .infer = infer_softmax,
-                .compute = compute_log_softmax,
-                .flops = softmax_flops,
-                .slices = apart_but_for(softmax_axes)});
-  registry.add({.type = "HardMax",
-                .onnx_type = "Hardmax",
-                .versions = versions,
-                .signature = {"f", "axis=int"},
-                .kind = OpKind::kNormalisation,
-                .infer = infer_softmax,
-                .compute = compute_hardmax,
-                .flops = softmax_flops,
-                .slices = apart_but_for(softmax_axes)});
+  const auto add = [&](const char* type, const char* onnx_type, ComputeFn compute) {
+    registry.add({.type = type,
+                  .onnx_type = onnx_type,
+                  .versions = {1, kSingleAxisVersion},
+                  .signature = {"f", "axis=int"},
+                  .kind = OpKind::kNormalisation,
+                  .infer = infer_softmax,
+                  .compute = std::move(compute),
+                  .flops = softmax_flops,
+                  .slices = apart_but_for(softmax_axes)});
+  };
+  add("SoftmaxV2", "Softmax", compute_softmax);
+  add("LogSoftmaxV2", "LogSoftmax", compute_log_softmax);
+  add("HardMax", "Hardmax", compute_hardmax);
 }
 
 }  // namespace aoe::reference

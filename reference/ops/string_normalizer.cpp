@@ -70,7 +70,6 @@ void compute_string_normalizer(const OpContext& context) {
 
 void register_string_normalizer(OpRegistry& registry) {
   registry.add({.type = "StringNormalizer",
-                .onnx_type = "StringNormalizer",
                 .versions = {10},
                 .signature = {"l:1-2",
                               "case_change_action=NONE|LOWER|UPPER is_case_sensitive=0..1 "

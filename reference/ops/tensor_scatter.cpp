@@ -30,7 +30,6 @@ void compute_tensor_scatter(const OpContext& ctx) {
 
 void register_tensor_scatter(OpRegistry& registry) {
   registry.add({.type = "TensorScatter",
-                .onnx_type = "TensorScatter",
                 .versions = {24},
                 .signature = {"a1:2+ a1:2+ l?:1", "axis=int mode=linear|circular"},
                 .kind = OpKind::kMove,

@@ -124,7 +124,6 @@ double match_steps(const CostContext& cost) {
 
 void register_text_functions(OpRegistry& registry) {
   registry.add({.type = "StringConcat",
-                .onnx_type = "StringConcat",
                 .versions = {20},
                 .signature = {"l l"},
                 .kind = OpKind::kSearch,
@@ -133,7 +132,6 @@ void register_text_functions(OpRegistry& registry) {
                 .work = concat_steps,
                 .min_inputs = 2});
   registry.add({.type = "StringSplit",
-                .onnx_type = "StringSplit",
                 .versions = {20},
                 .signature = {"l", "delimiter=string maxsplit=long"},
                 .kind = OpKind::kSearch,
@@ -142,7 +140,6 @@ void register_text_functions(OpRegistry& registry) {
                 .work = steps_through_letters,
                 .infers_from_values = true});
   registry.add({.type = "RegexFullMatch",
-                .onnx_type = "RegexFullMatch",
                 .versions = {20},
                 .signature = {"l", "!pattern=string"},
                 .kind = OpKind::kSearch,

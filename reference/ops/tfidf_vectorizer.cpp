@@ -118,7 +118,6 @@ double gram_steps(const CostContext& cost) {
 
 void register_tfidf_vectorizer(OpRegistry& registry) {
   registry.add({.type = "TfIdfVectorizer",
-                .onnx_type = "TfIdfVectorizer",
                 .versions = {9},
                 .signature = {"x:1-2",
                               "!mode=TF|IDF|TFIDF !min_gram_length=1..64 !max_gram_length=1..64 "

@@ -155,7 +155,6 @@ double tokenizer_steps(const CostContext& cost) {
 void register_tokenizer(OpRegistry& registry) {
   registry.add(
       {.type = "Tokenizer",
-       .onnx_type = "Tokenizer",
        .onnx_domain = "com.microsoft",
        .signature =
            {"l:1-2",

@@ -47,12 +47,12 @@ void compute_transpose(const OpContext& ctx) {
 
 void register_transpose(OpRegistry& registry) {
   registry.add({.type = "Transpose",
-                .onnx_type = "Transpose",
                 .signature = {"a", "perm=ints:0.."},
                 .kind = OpKind::kMove,
                 .infer = infer_transpose,
                 .compute = compute_transpose,
-                .slices = all_apart});
+                .slices = all_apart,
+                .moved = 1});
 }
 
 }  // namespace aoe::reference

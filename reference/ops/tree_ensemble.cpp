@@ -122,6 +122,7 @@ double steps_of(const CostContext& cost) {
 
 void register_tree_ensemble(OpRegistry& registry) {
   registry.add({.type = "TreeEnsemble",
+                .onnx_type = "",
                 .signature = {"f1:2 x:1 x:1 f1:1 x:2 x:1 x:1 f1:1 u?:1",
                               "aggregate=SUM|AVERAGE|MIN|MAX !features=0.. !targets=1.."},
                 .kind = OpKind::kSearch,

@@ -44,7 +44,6 @@ void compute_trilu(const OpContext& ctx) {
 
 void register_trilu(OpRegistry& registry) {
   registry.add({.type = "Trilu",
-                .onnx_type = "Trilu",
                 .signature = {"a:2+ l?:0-1", "upper=0..1"},
                 .kind = OpKind::kMove,
                 .infer = infer_trilu,

@@ -128,7 +128,6 @@ void compute_unique(const OpContext& ctx) {
 
 void register_unique(OpRegistry& registry) {
   registry.add({.type = "Unique",
-                .onnx_type = "Unique",
                 .signature = {"a", "axis=int sorted=0..1"},
                 .kind = OpKind::kSearch,
                 .infer = infer_unique,

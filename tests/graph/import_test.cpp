@@ -219,6 +219,19 @@ TEST(Import, InfersWhatAShapeKnownInPartAsksFor) {
   EXPECT_EQ(value(graph, "turned").desc.shape, (Shape{7, kUnknownDim}));
 }
 
+TEST(Import, FollowsAShapeKnownInPartThroughWhatMovesItsElements) {
+  const Graph graph = import_text(R"(g (float[6] x) => (float[?,?,?,?] y)
+      <int64[2] turned = {1, 0}, int64[1] two = {2}> {
+    chosen = NonZero (x)
+    s = Shape (chosen)
+    order = GatherElements (s, turned)
+    twice = Tile (order, two)
+    zeros = ConstantOfShape (twice)
+    y = Relu (zeros)
+  })");
+  EXPECT_EQ(value(graph, "zeros").desc.shape, (Shape{kUnknownDim, 1, kUnknownDim, 1}));
+}
+
 TEST(Import, InlinesFunctionsWithTheirAttributes) {
   const Graph graph = import_text(
       "g (float[2] x) => (float[2] y) { y = local.leaky <slope = 0.25> (x) }\n"

@@ -168,6 +168,14 @@ const PassCase kQuantisedCases[] = {
        e = QuantizeLinear (m, t, u)
        y = DequantizeLinear (e, t, u)
      })"},
+    {"sink_dequantize_through_gather", "sink_dequantize", R"(g (float[4,3] x) => (float[2,3] y)
+         <float s = {0.02}, uint8 z = {117}, int64[2] rows = {3, 1}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       m = Gather (d, rows)
+       e = QuantizeLinear (m, s, z)
+       y = DequantizeLinear (e, s, z)
+     })"},
     {"sink_dequantize_not_to_other_scales", "sink_dequantize",
      R"(g (float[1,2,6,6] x) => (float[1,2,3,3] y)
          <float s = {0.02}, uint8 z = {117}, float t = {0.03}> {
