@@ -318,9 +318,8 @@ bool replace_by_parts(Graph& graph, NodeId id, const std::function<void(Function
   ShapeInference inference(graph);
   const auto unused = [&](const std::string& stem) { return graph.unused_name(stem); };
   std::map<std::string, ValueId> shared;
-  const FunctionSite site{graph, inference, unused, unused, [](std::size_t, const std::string&) {},
-                          shared};
-  FunctionCall call(site, node);
+  FunctionCall call(
+      {graph, inference, unused, unused, [](std::size_t, const std::string&) {}, shared}, node);
   try {
     expand(call);
   } catch (const NotExpressible&) {  // it stays what it is

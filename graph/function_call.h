@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -62,7 +63,9 @@ struct FunctionSite {
 class FunctionCall {
  public:
   /// `node` is not part of the graph: its inputs are, its outputs are only counted (kNone: not wanted).
-  FunctionCall(const FunctionSite& site, const Node& node) : site_(site), node_(node) {}
+  FunctionCall(FunctionSite site, Node node) : site_(std::move(site)), node_(std::move(node)) {}
+  FunctionCall(const FunctionCall&) = delete;  // its Terms point to it
+  FunctionCall& operator=(const FunctionCall&) = delete;
 
   const reference::Attrs& attrs() const { return node_.op.attrs; }
   /// An attribute that says how many there are of something: Error(kModel) unless it is there, at least 1, and so small that
@@ -132,8 +135,8 @@ class FunctionCall {
   Term counted_constant(ConstantPtr value);  ///< whose bytes the site has been told
   Node part(const std::string& onnx_type, const std::vector<Term>& inputs, reference::Attrs attrs);
 
-  const FunctionSite& site_;
-  const Node& node_;
+  FunctionSite site_;
+  Node node_;
   std::map<std::size_t, ValueId> given_;
   mutable std::size_t inputs_asked_for_ = 0;
 };

@@ -242,9 +242,7 @@ void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {
 void Importer::import_batched_scan(const onnx::NodeProto& proto, Scope& scope) {
   if (proto.input_size() < 2 || proto.input(1).empty()) fail_node(proto, "scans nothing");
   if (!proto.input(0).empty()) throw NotExpressible{"its sequences differ in length"};
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const std::int64_t batch = call.dim(call.input(1), 0);
   if (batch < 1) fail_node(proto, "has an empty batch");
   std::vector<std::vector<Term>> results(static_cast<std::size_t>(proto.output_size()));

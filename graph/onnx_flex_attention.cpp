@@ -38,9 +38,7 @@ ValueId Importer::import_modifier(const onnx::NodeProto& proto, const std::strin
 }
 
 void Importer::import_flex_attention(const onnx::NodeProto& proto, Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term q = call.input(0), k = call.input(1), v = call.input(2);
   for (const Term& each : {q, k, v})
     if (call.rank(each) != 4)

@@ -280,14 +280,17 @@ FunctionSite Importer::function_site() {
       .small = &now_->small};
 }
 
+FunctionCall Importer::function_call(const onnx::NodeProto& proto, Scope& scope) {
+  return {function_site(), call_node(proto, scope)};
+}
+
 /// A node that the engine knows as several others.
 void Importer::import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope) {
   // What is not ONNX's own has one version, and models that do not say so run elsewhere.
   if (function.domain.empty() && !scope.opsets.contains(""))
     fail_node(proto, "belongs to operator set '', which the model does not import");
   const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call(function_site(), node);
   try {
     function.expand(call);
   } catch (const Error& error) {

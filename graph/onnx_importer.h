@@ -241,6 +241,7 @@ class Importer {
   FunctionSite function_site();
   /// A node that is a call: its inputs are looked up, it is not part of the graph.
   Node call_node(const onnx::NodeProto& proto, Scope& scope);
+  FunctionCall function_call(const onnx::NodeProto& proto, Scope& scope);
   void import_outputs(Scope& scope);
   void add_output(ValueId id, const std::string& name);
   void keep_out_nodes();

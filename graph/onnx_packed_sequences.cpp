@@ -48,9 +48,7 @@ Importer::Compound Importer::packed(const onnx::NodeProto& proto, const Compound
                                           std::make_shared<Constant>(desc, &none));
     return result;
   }
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   budget_.add_operands(sequence.items.size(), "node " + describe(proto));
   std::vector<Term> items;
   for (const ValueId item : sequence.items) {
@@ -72,9 +70,7 @@ bool Importer::is_packed_case(const onnx::NodeProto& proto, int place, const Sco
 void Importer::import_packed(const onnx::NodeProto& proto, Scope& scope) {
   const std::string &type = proto.op_type(), &out = proto.output(0);
   Compound sequence = packed(proto, sequence_of(proto, 0, scope), scope);
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term bytes{&call, sequence.packed};
   if (type == "SequenceInsert") {
     const Term item = call.input(1);
@@ -104,9 +100,7 @@ void Importer::import_packed(const onnx::NodeProto& proto, Scope& scope) {
 /// What an optional holds that only a run can tell to be empty, or whether it holds something.
 void Importer::import_packed_optional(const onnx::NodeProto& proto, const Compound& optional,
                                       Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term bytes{&call, optional.packed};
   const std::string& out = proto.output(0);
   if (proto.op_type() == "OptionalHasElement") {
@@ -120,9 +114,7 @@ void Importer::import_packed_optional(const onnx::NodeProto& proto, const Compou
 
 /// Into parts of one size that only a run can tell, or of an axis that it finds.
 void Importer::import_packed_split(const onnx::NodeProto& proto, Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term x = call.input(0);
   const Term size = call.has(1) ? call.input(1) : call.number(1, DataType::kInt64);
   if (call.rank(size) != 0)

@@ -160,9 +160,7 @@ bool Importer::import_optional(const onnx::NodeProto& proto, Scope& scope) {
 }
 
 void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term x = call.input(0);
   std::int64_t axis = call.attrs().get_int("axis", 0);
   if (axis < 0) axis += call.rank(x);
@@ -215,8 +213,7 @@ void Importer::import_concat_from_sequence(const onnx::NodeProto& proto, Scope& 
   budget_.add_operands(items.size(), "node " + describe(proto));
   Node node = call_node(proto, scope);
   node.inputs = items.list();
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call(function_site(), node);
   const std::int64_t axis = call.attrs().get_int("axis", 0);
   std::vector<Term> parts;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -275,9 +272,7 @@ void Importer::import_unrolled_loop(const onnx::NodeProto& proto, const onnx::Gr
     return is_bool ? std::int64_t{*static_cast<const bool*>(known->data())}
                    : one_int(proto, *known, "count or condition");
   };
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const std::int64_t most =
       has_input(proto, 0) ? known_of(scope.find(proto.input(0))) : std::int64_t{1} << 62;
   bool goes_on = !has_input(proto, 1) || known_of(scope.find(proto.input(1))) != 0;

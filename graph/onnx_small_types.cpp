@@ -62,9 +62,7 @@ Term spread(FunctionCall& call, Term parameter, Term x) {
 
 /// What is held as float32 needs no more than the scale.
 void Importer::import_float_dequantize(const onnx::NodeProto& proto, Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   Term x = call.input(0);
   const Term scale = call.input(1);
   if (call.has(2)) x = x - spread(call, call.input(2), x);
@@ -149,9 +147,7 @@ Term rounded_to_power(FunctionCall& call, Term x) {
 /// As int8 or uint8, and then into the range of the type; floating-point types by rounding.
 void Importer::import_small_quantize(const onnx::NodeProto& proto, const SmallType& to,
                                      Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   if (to.is_float()) {
     if (!to.floating.has_sign) throw NotExpressible{"it quantises to " + std::string(to.name)};
     const Term x = call.input(0);
@@ -176,9 +172,7 @@ void Importer::import_small_quantize(const onnx::NodeProto& proto, const SmallTy
 
 /// Integers lose their high bits. Floating-point types are rounded to.
 void Importer::import_small_cast(const onnx::NodeProto& proto, const SmallType& to, Scope& scope) {
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term x = call.input(0);
   Term y = call.absent();
   if (to.is_float()) {

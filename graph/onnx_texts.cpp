@@ -156,9 +156,7 @@ bool Importer::import_text_cast(const onnx::NodeProto& proto, Scope& scope) {
     scope.values[proto.output(0)] = scope.find(proto.input(0));
     return true;
   }
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   if (to_text) {
     if (small_of(proto.input(0), scope) != nullptr)
       throw NotExpressible{"it makes texts of a small type"};
@@ -186,9 +184,7 @@ bool Importer::import_text_unique(const onnx::NodeProto& proto, Scope& scope) {
   if (proto.output_size() > kOutputs)
     fail_node(proto, "has " + std::to_string(kOutputs) + " outputs, the model asks for " +
                          std::to_string(proto.output_size()));
-  const Node node = call_node(proto, scope);
-  const FunctionSite site = function_site();
-  FunctionCall call(site, node);
+  FunctionCall call = function_call(proto, scope);
   const Term x = call.input(0);
   const auto found = call.ops("Unique", {text_op(call, "TextRank", x)}, call.attrs(), kOutputs);
   const bool is_flat = !call.attrs().has("axis");
