@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "profiler/raw/raw_reader.h"
 
 namespace aoe::profiler {
 namespace fs = std::filesystem;
@@ -22,15 +23,6 @@ bool is_job(const fs::path& directory) {
 }
 
 }  // namespace
-
-Generation generation_of_directory(const fs::path& directory) {
-  std::error_code ignored;
-  if (fs::is_directory(directory / "host", ignored)) return Generation::kProf;
-  if (fs::is_directory(directory / "data", ignored)) return Generation::kJob;
-  throw Error(ExitCode::kData,
-              fs::exists(directory, ignored) ? "holds no profiling data" : "is not there",
-              directory.string(), "give a PROF_* or JOB* directory");
-}
 
 std::vector<fs::path> profile_directories(const fs::path& given) {
   std::error_code failed;

@@ -5,12 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/raw/raw_format.h"
-
 namespace aoe::profiler {
-
-/// Throws Error(kData) when it is neither.
-Generation generation_of_directory(const std::filesystem::path& directory);
 
 /// `path` itself when it is a profiling directory, else those right below it, sorted by name.
 /// Throws Error(kData) when there are none.

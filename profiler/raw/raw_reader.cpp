@@ -17,15 +17,6 @@ namespace aoe::profiler {
 namespace fs = std::filesystem;
 namespace {
 
-Generation generation_of(const fs::path& directory) {
-  std::error_code ignored;
-  if (fs::is_directory(directory / "host", ignored)) return Generation::kProf;
-  if (fs::is_directory(directory / "data", ignored)) return Generation::kJob;
-  throw Error(ExitCode::kData,
-              fs::exists(directory, ignored) ? "holds no raw profiler data" : "is not there",
-              directory.string(), "give a PROF_* or JOB* directory");
-}
-
 /// The number behind "<stem>.slice_"; nullopt for other files.
 std::optional<std::uint64_t> slice_number(const std::string& name, const std::string& stem) {
   const std::string prefix = stem + ".slice_";
@@ -132,7 +123,7 @@ class DirectoryReader {
  public:
   DirectoryReader(const fs::path& directory, RawVisitor& visitor)
       : directory_(directory),
-        generation_(generation_of(directory)),
+        generation_(generation_of_directory(directory)),
         chunks_written_(chunks_written(directory, generation_)),
         visitor_(visitor) {}
 
@@ -234,8 +225,17 @@ nlohmann::json read_object(const fs::path& path, std::vector<RawLoss>& losses) {
 
 }  // namespace
 
+Generation generation_of_directory(const fs::path& directory) {
+  std::error_code ignored;
+  if (fs::is_directory(directory / "host", ignored)) return Generation::kProf;
+  if (fs::is_directory(directory / "data", ignored)) return Generation::kJob;
+  throw Error(ExitCode::kData,
+              fs::exists(directory, ignored) ? "holds no profiling data" : "is not there",
+              directory.string(), "give a PROF_* or JOB* directory");
+}
+
 RawInfo read_info(const fs::path& directory, std::vector<RawLoss>& losses) {
-  const Generation generation = generation_of(directory);
+  const Generation generation = generation_of_directory(directory);
   const bool is_prof = generation == Generation::kProf;
   return {generation, directory,
           read_object(directory / (is_prof ? "host/info.json" : "info.json.0"), losses),

@@ -37,6 +37,9 @@
 
 namespace aoe::profiler {
 
+/// Whether a PROF_* or a JOB*; throws Error(kData) when it is neither.
+Generation generation_of_directory(const std::filesystem::path& directory);
+
 struct RawInfo {
   Generation generation;
   std::filesystem::path directory;
