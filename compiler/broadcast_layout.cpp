@@ -38,6 +38,16 @@ ImageStrides image_strides(const Shape& s, Format stored, int c0) {
 
 }  // namespace
 
+Shape broadcast_strides(const Shape& shape) {
+  Shape strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = shape[d] == 1 ? 0 : stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
 Shape aligned_shape(const Shape& shape, std::size_t rank) {
   Shape aligned(rank - shape.size(), 1);
   aligned.insert(aligned.end(), shape.begin(), shape.end());
@@ -62,13 +72,7 @@ Shape operand_strides(const Shape& operand, Format stored, const Shape& output, 
               to_string(shape) + " read in blocks of " + std::to_string(c0));
     return {s.n, s.c1, s.h, s.w, s.c};
   }
-  Shape strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = shape[d] == 1 ? 0 : stride;
-    stride *= shape[d];
-  }
-  return strides;
+  return broadcast_strides(shape);
 }
 
 PackedConstant packed_in_format(ConstantPtr constant, const Shape& shape, Format format, int c0) {

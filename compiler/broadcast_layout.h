@@ -19,6 +19,9 @@ Shape iteration_extents(const Shape& shape, Format format, int c0);
 Shape operand_strides(const Shape& operand, Format stored, const Shape& output, Format format,
                       int c0);
 
+/// Dense strides of `shape`, 0 where a dimension of 1 repeats.
+Shape broadcast_strides(const Shape& shape);
+
 /// `shape` with ones in front up to `rank`.
 Shape aligned_shape(const Shape& shape, std::size_t rank);
 

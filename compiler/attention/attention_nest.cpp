@@ -2,12 +2,12 @@
 #include "compiler/attention/attention_nest.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "compiler/block_loops.h"
 #include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
+#include "compiler/packed_constant.h"
 #include "compiler/register_block.h"
 
 namespace aoe::compiler {
@@ -26,7 +26,7 @@ class AttentionNest {
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
       if (!task.inputs[i].constant) continue;
       place[i] = constants_.size();
-      constants_.push_back(dense_constant(task.inputs[i].constant));
+      constants_.push_back(packed_as_is(task.inputs[i].constant));
     }
     const KernelBuffers buffers = declare_buffers(builder_, task, constants_.size(), false);
     const auto input = [&](std::size_t i) {
@@ -324,12 +324,6 @@ class AttentionNest {
           return builder_.local(
               builder_.load_broadcast(scores_, score_at(block, key, p.row + r), lanes_));
         });
-  }
-
-  static PackedConstant dense_constant(const ConstantPtr& constant) {
-    return {.size_bytes = constant->size_bytes(), .pack = [constant](void* destination) {
-              std::memcpy(destination, constant->data(), constant->size_bytes());
-            }};
   }
 
   const AttentionCut& cut_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/bf16_pairs.h"
+#include "compiler/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {
@@ -45,33 +46,26 @@ void pack_pairs(const float* weights, std::int64_t channels, const DirectCut& cu
 }  // namespace
 
 PackedConstant pack_direct_weights(const Task& task, const DirectCut& cut) {
-  const auto elements = static_cast<std::size_t>(cut.weight_elements());
-  return {.size_bytes = elements * sizeof(float),
-          .pack = [weights = task.inputs[1].constant, cut, elements](void* destination) {
-            float* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            const std::int64_t block = cut.weight_elements() / cut.oc_blocks();
-            const auto* from = weights->view().as<float>();
-            const Shape& shape = weights->desc().shape;
-            const std::int64_t channels = shape[1] * (cut.rows_are_channels() ? shape[2] : 1);
-            for (std::int64_t b = 0; b < cut.oc_blocks(); ++b) {
-              if (cut.is_bf16())
-                pack_pairs(from, channels, cut, b,
-                           static_cast<std::uint32_t*>(destination) + b * block);
-              else
-                pack_block(from, cut, b, to + b * block);
-            }
-          }};
+  return packed_numbers<float>(
+      cut.weight_elements(), [weights = task.inputs[1].constant, cut](float* to) {
+        const std::int64_t block = cut.weight_elements() / cut.oc_blocks();
+        const auto* from = weights->view().as<float>();
+        const Shape& shape = weights->desc().shape;
+        const std::int64_t channels = shape[1] * (cut.rows_are_channels() ? shape[2] : 1);
+        for (std::int64_t b = 0; b < cut.oc_blocks(); ++b) {
+          if (cut.is_bf16())
+            pack_pairs(from, channels, cut, b, reinterpret_cast<std::uint32_t*>(to) + b * block);
+          else
+            pack_block(from, cut, b, to + b * block);
+        }
+      });
 }
 
 PackedConstant pack_bias(const Task& task, const ConvShape& shape, std::int64_t elements) {
   const ConstantPtr bias = shape.has_bias ? task.inputs[2].constant : nullptr;
-  return {.size_bytes = static_cast<std::size_t>(elements) * sizeof(float),
-          .pack = [bias, elements](void* destination) {
-            float* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            if (bias) std::copy_n(bias->view().as<float>(), element_count(bias->desc().shape), to);
-          }};
+  return packed_numbers<float>(elements, [bias](float* to) {
+    if (bias) std::copy_n(bias->view().as<float>(), element_count(bias->desc().shape), to);
+  });
 }
 
 }  // namespace aoe::compiler

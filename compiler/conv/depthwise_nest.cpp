@@ -7,6 +7,7 @@
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tap_bounds.h"
+#include "compiler/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {
@@ -15,19 +16,15 @@ namespace {
 PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
   const std::int64_t taps = cut.shape().kernel_height * cut.shape().kernel_width;
   const std::int64_t channels = cut.shape().out_channels, lanes = cut.lanes();
-  const auto elements = static_cast<std::size_t>(cut.vectors() * taps * lanes);
-  return {.size_bytes = elements * sizeof(float),
-          .pack = [weights = task.inputs[1].constant, taps, channels, lanes,
-                   elements](void* destination) {
-            const float* from = weights->view().as<float>();
-            float* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            for (std::int64_t c = 0; c < channels; ++c) {
-              for (std::int64_t tap = 0; tap < taps; ++tap) {
-                to[(c / lanes * taps + tap) * lanes + c % lanes] = from[c * taps + tap];
-              }
-            }
-          }};
+  return packed_numbers<float>(
+      cut.vectors() * taps * lanes, [=, weights = task.inputs[1].constant](float* to) {
+        const float* from = weights->view().as<float>();
+        for (std::int64_t c = 0; c < channels; ++c) {
+          for (std::int64_t tap = 0; tap < taps; ++tap) {
+            to[(c / lanes * taps + tap) * lanes + c % lanes] = from[c * taps + tap];
+          }
+        }
+      });
 }
 
 /// Writes into a function whose buffers are declared: constants are the weights, the bias, the multiplier when there is

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "compiler/epilogue.h"
+#include "compiler/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {
@@ -25,20 +26,17 @@ bool has_all_channels(const TensorDesc& operand, const Task& task) {
 PackedConstant blocked_constant(const ConstantPtr& constant, const Shape& shape, int lanes) {
   const std::int64_t channels = shape[1], pixels = shape[2] * shape[3];
   const std::int64_t blocks = (channels + lanes - 1) / lanes;
-  const auto elements = static_cast<std::size_t>(shape[0] * blocks * pixels * lanes);
-  return {.size_bytes = elements * sizeof(float), .pack = [=](void* destination) {
-            const float* from = constant->view().as<float>();
-            float* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            for (std::int64_t n = 0; n < shape[0]; ++n) {
-              for (std::int64_t c = 0; c < channels; ++c) {
-                for (std::int64_t p = 0; p < pixels; ++p) {
-                  to[((n * blocks + c / lanes) * pixels + p) * lanes + c % lanes] =
-                      from[(n * channels + c) * pixels + p];
-                }
-              }
-            }
-          }};
+  return packed_numbers<float>(shape[0] * blocks * pixels * lanes, [=](float* to) {
+    const float* from = constant->view().as<float>();
+    for (std::int64_t n = 0; n < shape[0]; ++n) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        for (std::int64_t p = 0; p < pixels; ++p) {
+          to[((n * blocks + c / lanes) * pixels + p) * lanes + c % lanes] =
+              from[(n * channels + c) * pixels + p];
+        }
+      }
+    }
+  });
 }
 
 }  // namespace

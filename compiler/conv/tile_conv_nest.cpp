@@ -6,6 +6,7 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tile_conv.h"
 #include "compiler/integer_math.h"
+#include "compiler/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {
@@ -21,27 +22,25 @@ KernelBuffers declare_tile_conv(Builder& builder, const Task& task, std::size_t 
 /// [block of output vectors][row of taps][word of it][vector][lane]; zeros beyond the last channels.
 PackedConstant pack_tile_weights(const Task& task, const TileConvCut& cut) {
   const std::int64_t words = cut.window_words() * cut.out_vectors() * kLanes;
-  return {.size_bytes = static_cast<std::size_t>(words) * sizeof(std::uint32_t),
-          .pack = [weights = task.inputs[1].constant, cut, words](void* destination) {
-            const ConvShape& s = cut.shape();
-            const std::int64_t channels = s.in_channels, taps = s.kernel_height * s.kernel_width;
-            const auto* from = weights->view().as<float>();
-            auto* to = static_cast<std::uint32_t*>(destination);
-            std::fill_n(to, words, 0u);
-            const std::int64_t block = cut.tiling().oc_vectors;
-            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              const auto weight = [&](std::int64_t channel, std::int64_t tap) {
-                return channel < channels ? from[(oc * channels + channel) * taps + tap] : 0.0f;
-              };
-              const std::int64_t vector = oc / kLanes / block * block;
-              const std::int64_t step = std::min(block, cut.out_vectors() - vector) * kLanes;
-              std::uint32_t* at = to + vector * cut.window_words() * kLanes + oc - vector * kLanes;
-              for (std::int64_t tap = 0; tap < taps; ++tap)
-                for (std::int64_t pair = 0; pair < ceil_div(channels, 2); ++pair)
-                  at[(tap * cut.pixel_words() + pair) * step] =
-                      bf16_pair(weight(2 * pair, tap), weight(2 * pair + 1, tap));
-            }
-          }};
+  return packed_numbers<std::uint32_t>(
+      words, [weights = task.inputs[1].constant, cut](std::uint32_t* to) {
+        const ConvShape& s = cut.shape();
+        const std::int64_t channels = s.in_channels, taps = s.kernel_height * s.kernel_width;
+        const auto* from = weights->view().as<float>();
+        const std::int64_t block = cut.tiling().oc_vectors;
+        for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+          const auto weight = [&](std::int64_t channel, std::int64_t tap) {
+            return channel < channels ? from[(oc * channels + channel) * taps + tap] : 0.0f;
+          };
+          const std::int64_t vector = oc / kLanes / block * block;
+          const std::int64_t step = std::min(block, cut.out_vectors() - vector) * kLanes;
+          std::uint32_t* at = to + vector * cut.window_words() * kLanes + oc - vector * kLanes;
+          for (std::int64_t tap = 0; tap < taps; ++tap)
+            for (std::int64_t pair = 0; pair < ceil_div(channels, 2); ++pair)
+              at[(tap * cut.pixel_words() + pair) * step] =
+                  bf16_pair(weight(2 * pair, tap), weight(2 * pair + 1, tap));
+        }
+      });
 }
 
 /// The first stage: a padded row of an image an iteration.

@@ -7,6 +7,7 @@
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/winograd_tiles.h"
 #include "compiler/conv/winograd_transforms.h"
+#include "compiler/packed_constant.h"
 #include "reference/float16.h"
 
 namespace aoe::compiler {
@@ -119,13 +120,10 @@ class WeightPacking {
 };
 
 PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
-  const auto elements = static_cast<std::size_t>(cut.weight_elements());
-  return {.size_bytes = elements * sizeof(float),
-          .pack = [weights = task.inputs[1].constant, cut, elements](void* destination) {
-            float* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            WeightPacking(cut, weights->view().as<float>(), to).run();
-          }};
+  return packed_numbers<float>(cut.weight_elements(),
+                               [weights = task.inputs[1].constant, cut](float* to) {
+                                 WeightPacking(cut, weights->view().as<float>(), to).run();
+                               });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compiler/gemm/gemm_panels.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/integer_math.h"
+#include "compiler/packed_constant.h"
 #include "compiler/register_block.h"
 #include "compiler/tile_block.h"
 
@@ -39,11 +40,11 @@ class GemmNest {
     if (cut.is_packed()) {
       constants_.push_back(packed_panels(task.inputs[1].constant, cut));
     } else if (task.inputs[1].constant) {
-      constants_.push_back(dense_constant(task.inputs[1].constant));
+      constants_.push_back(packed_as_is(task.inputs[1].constant));
     }
     if (task.inputs[0].constant) {
       a_constant_ = constants_.size();
-      constants_.push_back(dense_constant(task.inputs[0].constant));
+      constants_.push_back(packed_as_is(task.inputs[0].constant));
     }
     store_.add_constants(constants_);
     buffers_ = declare(builder_, constants_.size());
@@ -328,13 +329,6 @@ class GemmNest {
           return builder_.local(
               builder_.load_as(factor_type_, a_, a + r * a_layout_.row, cut_.lanes(), {}, 0));
         });
-  }
-
-  static PackedConstant dense_constant(const ConstantPtr& constant) {
-    return {.size_bytes = constant->size_bytes(), .pack = [constant](void* destination) {
-              std::copy_n(static_cast<const std::byte*>(constant->data()), constant->size_bytes(),
-                          static_cast<std::byte*>(destination));
-            }};
   }
 
   const Task& task_;

@@ -4,30 +4,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "compiler/broadcast_layout.h"
 
 namespace aoe::compiler {
 namespace {
 
-/// `shape` with ones in front up to `rank` dimensions.
-Shape widened(const Shape& shape, std::size_t rank) {
-  Shape wide(rank - shape.size(), 1);
-  wide.insert(wide.end(), shape.begin(), shape.end());
-  return wide;
-}
-
-/// Dense row-major strides of `shape`, 0 where a dimension of 1 repeats.
-std::vector<std::int64_t> broadcast_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = shape[d] == 1 ? 0 : stride;
-    stride *= shape[d];
-  }
-  return strides;
-}
-
 MatrixLayout layout_of(const Shape& shape, std::size_t rank) {
-  const std::vector<std::int64_t> strides = broadcast_strides(widened(shape, rank));
+  const Shape strides = broadcast_strides(aligned_shape(shape, rank));
   MatrixLayout layout;
   layout.batch.assign(strides.begin(), strides.end() - 2);
   layout.row = strides[rank - 2];
@@ -37,7 +20,7 @@ MatrixLayout layout_of(const Shape& shape, std::size_t rank) {
 
 /// Do all leading dimensions and rows of a broadcast operand form one row index?
 bool is_row_like(const Shape& operand, const Shape& output) {
-  const Shape wide = widened(operand, output.size());
+  const Shape wide = aligned_shape(operand, output.size());
   const auto leading_equal = [&](std::int64_t to_output) {
     for (std::size_t d = 0; d + 1 < wide.size(); ++d) {
       if (wide[d] != (to_output != 0 ? output[d] : 1)) return false;
@@ -49,7 +32,7 @@ bool is_row_like(const Shape& operand, const Shape& output) {
 
 bool may_fold_batches(const Task& task, const MatMulShape& shape) {
   if (!shape.is_b_shared()) return false;
-  if (widened(task.in(0).shape, task.out().shape.size()) != [&] {
+  if (aligned_shape(task.in(0).shape, task.out().shape.size()) != [&] {
         Shape a = task.out().shape;
         a.back() = shape.k;
         return a;
@@ -143,7 +126,7 @@ MatrixLayout operand_layout(const Task& task, const MatMulShape& shape, const Sh
   const bool is_folded = shape.batch_dims.size() + 2 != out.size();
   if (!is_folded) return layout_of(operand, out.size());
   AOE_CHECK(is_row_like(operand, out), "rows of " + aoe::to_string(operand) + " cannot be folded");
-  const Shape wide = widened(operand, out.size());
+  const Shape wide = aligned_shape(operand, out.size());
   const std::int64_t rows = element_count(wide) / wide.back();
   return {.batch = {},
           .row = rows == 1 ? 0 : wide.back(),

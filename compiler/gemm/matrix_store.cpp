@@ -1,9 +1,8 @@
 // Bias, epilogue and the store of matrix kernels.
 #include "compiler/gemm/matrix_store.h"
 
-#include <cstring>
-
 #include "compiler/epilogue.h"
+#include "compiler/packed_constant.h"
 
 namespace aoe::compiler {
 
@@ -61,11 +60,7 @@ void MatrixStore::add_constants(std::vector<PackedConstant>& constants) {
   for (std::size_t i = 2; i < operands_.size(); ++i) {
     if (!operands_[i] || !task_.inputs[i].constant) continue;
     operands_[i]->constant = constants.size();
-    const ConstantPtr constant = task_.inputs[i].constant;
-    constants.push_back(
-        {.size_bytes = constant->size_bytes(), .pack = [constant](void* destination) {
-           std::memcpy(destination, constant->data(), constant->size_bytes());
-         }});
+    constants.push_back(packed_as_is(task_.inputs[i].constant));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/packed_constant.h"
 #include "compiler/quant/quant_store.h"
 #include "compiler/quant/quant_weights.h"
 
@@ -16,74 +17,61 @@ constexpr std::int64_t kLargestFactor = 255;  ///< a byte less its zero point
 /// `elements` floats: value(channel) for each of the channels, then zeros.
 template <typename Value>
 PackedConstant pack_channels(std::int64_t channels, std::int64_t elements, Value value) {
-  return {.size_bytes = static_cast<std::size_t>(elements) * sizeof(float),
-          .pack = [=](void* destination) {
-            auto* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            for (std::int64_t c = 0; c < channels; ++c) to[c] = static_cast<float>(value(c));
-          }};
+  return packed_numbers<float>(elements, [=](float* to) {
+    for (std::int64_t c = 0; c < channels; ++c) to[c] = static_cast<float>(value(c));
+  });
 }
 
 PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
   const std::int64_t taps = cut.shape().kernel_height * cut.shape().kernel_width;
-  const auto elements = static_cast<std::size_t>(cut.vectors() * taps * cut.lanes());
-  return {.size_bytes = elements * sizeof(float), .pack = [=](void* destination) {
-            const CentredWeights weights(task, cut.shape());
-            auto* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            for (std::int64_t c = 0; c < cut.shape().out_channels; ++c) {
-              for (std::int64_t tap = 0; tap < taps; ++tap) {
-                to[(c / cut.lanes() * taps + tap) * cut.lanes() + c % cut.lanes()] =
-                    static_cast<float>(weights.at(c, 0, tap));
-              }
-            }
-          }};
+  return packed_numbers<float>(cut.vectors() * taps * cut.lanes(), [=](float* to) {
+    const CentredWeights weights(task, cut.shape());
+    for (std::int64_t c = 0; c < cut.shape().out_channels; ++c) {
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        to[(c / cut.lanes() * taps + tap) * cut.lanes() + c % cut.lanes()] =
+            static_cast<float>(weights.at(c, 0, tap));
+      }
+    }
+  });
 }
 
 /// [vector of channels][kh][quad][lanes] of four signed bytes, in which number i ends 4 i taps before the row does.
 PackedConstant pack_quads(const Task& task, const DepthwiseCut& cut) {
   const ConvShape& s = cut.shape();
   const std::int64_t quads = s.kernel_height * cut.row_factors();
-  const auto bytes = static_cast<std::size_t>(cut.vectors() * quads * cut.lanes() * 4);
-  return {.size_bytes = bytes, .pack = [=](void* destination) {
-            const CentredWeights weights(task, s);
-            auto* to = static_cast<std::int8_t*>(destination);
-            std::fill_n(to, bytes, std::int8_t{0});
-            for (std::int64_t c = 0; c < s.out_channels; ++c) {
-              for (std::int64_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
-                const std::int64_t behind = s.kernel_width - 1 - tap % s.kernel_width;
-                const std::int64_t quad = tap / s.kernel_width * cut.row_factors() + behind / 4;
-                const std::int64_t lane =
-                    (c / cut.lanes() * quads + quad) * cut.lanes() + c % cut.lanes();
-                to[lane * 4 + 3 - behind % 4] = static_cast<std::int8_t>(weights.at(c, 0, tap));
-              }
-            }
-          }};
+  return packed_numbers<std::int8_t>(cut.vectors() * quads * cut.lanes() * 4, [=](std::int8_t* to) {
+    const CentredWeights weights(task, s);
+    for (std::int64_t c = 0; c < s.out_channels; ++c) {
+      for (std::int64_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
+        const std::int64_t behind = s.kernel_width - 1 - tap % s.kernel_width;
+        const std::int64_t quad = tap / s.kernel_width * cut.row_factors() + behind / 4;
+        const std::int64_t lane = (c / cut.lanes() * quads + quad) * cut.lanes() + c % cut.lanes();
+        to[lane * 4 + 3 - behind % 4] = static_cast<std::int8_t>(weights.at(c, 0, tap));
+      }
+    }
+  });
 }
 
 /// Rows of int32 by channel: the bias less what zeros of the input add, then what they add in each row of taps.
 PackedConstant pack_zeros(const Task& task, const DepthwiseCut& cut) {
   const ConvShape& s = cut.shape();
   const std::int64_t row = cut.vectors() * cut.lanes();
-  const auto elements = static_cast<std::size_t>((1 + s.kernel_height) * row);
-  return {.size_bytes = elements * sizeof(std::int32_t), .pack = [=](void* destination) {
-            const CentredWeights weights(task, s);
-            const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
-            const std::int64_t zero = quant_by_channel(task, kQuantXZero, 1)[0];
-            auto* to = static_cast<std::int32_t*>(destination);
-            std::fill_n(to, elements, 0);
-            for (std::int64_t c = 0; c < s.out_channels; ++c) {
-              std::int64_t first = bias[static_cast<std::size_t>(c)];
-              for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
-                std::int64_t added = 0;
-                for (std::int64_t kw = 0; kw < s.kernel_width; ++kw)
-                  added += zero * weights.at(c, 0, kh * s.kernel_width + kw);
-                to[(1 + kh) * row + c] = static_cast<std::int32_t>(added);
-                first -= added;
-              }
-              to[c] = static_cast<std::int32_t>(first);
-            }
-          }};
+  return packed_numbers<std::int32_t>((1 + s.kernel_height) * row, [=](std::int32_t* to) {
+    const CentredWeights weights(task, s);
+    const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
+    const std::int64_t zero = quant_by_channel(task, kQuantXZero, 1)[0];
+    for (std::int64_t c = 0; c < s.out_channels; ++c) {
+      std::int64_t first = bias[static_cast<std::size_t>(c)];
+      for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
+        std::int64_t added = 0;
+        for (std::int64_t kw = 0; kw < s.kernel_width; ++kw)
+          added += zero * weights.at(c, 0, kh * s.kernel_width + kw);
+        to[(1 + kh) * row + c] = static_cast<std::int32_t>(added);
+        first -= added;
+      }
+      to[c] = static_cast<std::int32_t>(first);
+    }
+  });
 }
 
 }  // namespace

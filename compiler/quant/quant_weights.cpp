@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/gemm/matmul_shape.h"
+#include "compiler/packed_constant.h"
 #include "compiler/quant/quant_cut.h"
 #include "reference/widen.h"
 
@@ -108,79 +109,70 @@ std::vector<DataType> quant_constants(std::size_t count) {
 
 PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
   const std::int64_t per_vector = cut.steps() * cut.quad_vectors() * cut.lanes() * 4;
-  const auto bytes = static_cast<std::size_t>(cut.out_vectors() * per_vector);
-  return {.size_bytes = bytes, .pack = [=](void* destination) {
-            const ConvShape& s = cut.shape();
-            const CentredWeights weights(task, s);
-            const std::vector<std::int64_t> excess = excess_of(task, cut);
-            const std::int64_t taps = s.kernel_height * s.kernel_width;
-            auto* quads = static_cast<std::int8_t*>(destination);
-            auto* pairs = static_cast<std::int16_t*>(destination);
-            std::fill_n(quads, bytes, std::int8_t{0});
-            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              const PackedChannel quad_at = packed_channel(cut, oc);
-              const std::int64_t group_begin = oc / s.group_out_channels() * s.group_in_channels();
-              const std::int64_t shift = group_begin - cut.first_channel(oc);
-              for (std::int64_t set = 0; set < cut.weight_sets(); ++set) {
-                for (std::int64_t tap = 0; tap < taps; ++tap) {
-                  for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
-                    const std::int64_t channel = shift + ic;
-                    const std::int64_t step = (set * taps + tap) * cut.group_quads() + channel / 4;
-                    const std::int64_t place =
-                        packed_place(cut, quad_at.first + step * quad_at.step, channel % 4);
-                    const std::int64_t weight =
-                        weights.at(oc, ic, tap) - excess[static_cast<std::size_t>(oc)];
-                    if (cut.has_pairs())
-                      pairs[place] = static_cast<std::int16_t>(weight);
-                    else
-                      quads[place] = set_part(weight, set);
-                  }
-                }
-              }
-            }
-          }};
+  return packed_numbers<std::int8_t>(cut.out_vectors() * per_vector, [=](std::int8_t* quads) {
+    const ConvShape& s = cut.shape();
+    const CentredWeights weights(task, s);
+    const std::vector<std::int64_t> excess = excess_of(task, cut);
+    const std::int64_t taps = s.kernel_height * s.kernel_width;
+    auto* pairs = reinterpret_cast<std::int16_t*>(quads);
+    for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+      const PackedChannel quad_at = packed_channel(cut, oc);
+      const std::int64_t group_begin = oc / s.group_out_channels() * s.group_in_channels();
+      const std::int64_t shift = group_begin - cut.first_channel(oc);
+      for (std::int64_t set = 0; set < cut.weight_sets(); ++set) {
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+          for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
+            const std::int64_t channel = shift + ic;
+            const std::int64_t step = (set * taps + tap) * cut.group_quads() + channel / 4;
+            const std::int64_t place =
+                packed_place(cut, quad_at.first + step * quad_at.step, channel % 4);
+            const std::int64_t weight =
+                weights.at(oc, ic, tap) - excess[static_cast<std::size_t>(oc)];
+            if (cut.has_pairs())
+              pairs[place] = static_cast<std::int16_t>(weight);
+            else
+              quads[place] = set_part(weight, set);
+          }
+        }
+      }
+    }
+  });
 }
 
 PackedConstant pack_quant_channels(const Task& task, const QuantCut& cut) {
   const std::int64_t row = cut.out_vectors() * cut.lanes();
-  const auto elements = static_cast<std::size_t>(kChannelRows * row);
-  return {.size_bytes = elements * sizeof(std::int32_t), .pack = [=](void* destination) {
-            const ConvShape& s = cut.shape();
-            const CentredWeights weights(task, s);
-            const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
-            const std::vector<std::int64_t> excess = excess_of(task, cut);
-            const std::int64_t shift = cut.is_signed() ? 128 : 0;
-            const std::int64_t x_zero =
-                has_computed_zero(task) ? 0 : quant_by_channel(task, kQuantXZero, 1)[0] + shift;
-            auto* to = static_cast<std::int32_t*>(destination);
-            std::fill_n(to, elements, 0);
-            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              std::int64_t sum = 0;
-              for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
-                for (std::int64_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
-                  sum += weights.at(oc, ic, tap);
-                }
-              }
-              const auto at = static_cast<std::size_t>(oc);
-              to[kChannelBias * row + oc] = static_cast<std::int32_t>(bias[at] - x_zero * sum);
-              to[kChannelSum * row + oc] = static_cast<std::int32_t>(sum);
-              to[kChannelExcess * row + oc] = static_cast<std::int32_t>(excess[at]);
-            }
-          }};
+  return packed_numbers<std::int32_t>(kChannelRows * row, [=](std::int32_t* to) {
+    const ConvShape& s = cut.shape();
+    const CentredWeights weights(task, s);
+    const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
+    const std::vector<std::int64_t> excess = excess_of(task, cut);
+    const std::int64_t shift = cut.is_signed() ? 128 : 0;
+    const std::int64_t x_zero =
+        has_computed_zero(task) ? 0 : quant_by_channel(task, kQuantXZero, 1)[0] + shift;
+    for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+      std::int64_t sum = 0;
+      for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
+        for (std::int64_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
+          sum += weights.at(oc, ic, tap);
+        }
+      }
+      const auto at = static_cast<std::size_t>(oc);
+      to[kChannelBias * row + oc] = static_cast<std::int32_t>(bias[at] - x_zero * sum);
+      to[kChannelSum * row + oc] = static_cast<std::int32_t>(sum);
+      to[kChannelExcess * row + oc] = static_cast<std::int32_t>(excess[at]);
+    }
+  });
 }
 
 PackedConstant pack_quant_multiplier(const Task& task, const QuantCut& cut) {
-  const auto elements = static_cast<std::size_t>(cut.out_vectors() * cut.lanes());
-  return {.size_bytes = elements * sizeof(float),
-          .pack = [=, multiplier = task.inputs[kQuantMultiplier].constant](void* destination) {
-            const std::int64_t count = element_count(multiplier->desc().shape);
-            const auto* from = multiplier->view().as<float>();
-            auto* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            for (std::int64_t oc = 0; oc < cut.shape().out_channels; ++oc) {
-              to[oc] = from[count == 1 ? 0 : oc];
-            }
-          }};
+  return packed_numbers<float>(cut.out_vectors() * cut.lanes(),
+                               [=, multiplier = task.inputs[kQuantMultiplier].constant](float* to) {
+                                 const std::int64_t count = element_count(multiplier->desc().shape);
+                                 const auto* from = multiplier->view().as<float>();
+                                 for (std::int64_t oc = 0; oc < cut.shape().out_channels; ++oc) {
+                                   to[oc] = from[count == 1 ? 0 : oc];
+                                 }
+                               });
 }
 
 }  // namespace aoe::compiler

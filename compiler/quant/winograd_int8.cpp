@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compiler/conv/winograd_transforms.h"
+#include "compiler/packed_constant.h"
 #include "compiler/quant/quant_cut.h"
 #include "compiler/quant/quant_store.h"
 #include "compiler/quant/quant_weights.h"
@@ -50,42 +51,36 @@ void transform_kernel(const CentredWeights& weights, ColumnWeights columns, std:
 
 /// [oc_block][position][pair of input channels][oc_vectors * lanes][2], zeros beyond the last channels.
 PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
-  const auto pairs = static_cast<std::size_t>(cut.weight_elements());
-  return {.size_bytes = pairs * sizeof(std::int32_t), .pack = [=](void* destination) {
-            const ConvShape& s = cut.shape();
-            const CentredWeights weights(task, s);
-            auto* to = static_cast<std::int16_t*>(destination);
-            std::fill_n(to, 2 * pairs, std::int16_t{0});
-            const std::int64_t steps = cut.in_chunks() * cut.tiling().ic_unroll;
-            const std::int64_t width = cut.tiling().oc_vectors * cut.lanes();
-            std::array<std::int32_t, 36> transformed{};
-            for (std::int64_t block = 0; block * width < s.out_channels; ++block) {
-              const std::int64_t end = std::min((block + 1) * width, s.out_channels);
-              for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
-                for (std::int64_t oc = block * width; oc < end; ++oc) {
-                  transform_kernel(weights, cut.column_weights(), oc, ic, transformed);
-                  std::int64_t pair = (block * 36 * steps + ic / 2) * width + oc % width;
-                  for (const std::int32_t value : transformed) {
-                    to[pair * 2 + ic % 2] = static_cast<std::int16_t>(value);
-                    pair += steps * width;
-                  }
-                }
-              }
-            }
-          }};
+  return packed_numbers<std::int16_t>(2 * cut.weight_elements(), [=](std::int16_t* to) {
+    const ConvShape& s = cut.shape();
+    const CentredWeights weights(task, s);
+    const std::int64_t steps = cut.in_chunks() * cut.tiling().ic_unroll;
+    const std::int64_t width = cut.tiling().oc_vectors * cut.lanes();
+    std::array<std::int32_t, 36> transformed{};
+    for (std::int64_t block = 0; block * width < s.out_channels; ++block) {
+      const std::int64_t end = std::min((block + 1) * width, s.out_channels);
+      for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
+        for (std::int64_t oc = block * width; oc < end; ++oc) {
+          transform_kernel(weights, cut.column_weights(), oc, ic, transformed);
+          std::int64_t pair = (block * 36 * steps + ic / 2) * width + oc % width;
+          for (const std::int32_t value : transformed) {
+            to[pair * 2 + ic % 2] = static_cast<std::int16_t>(value);
+            pair += steps * width;
+          }
+        }
+      }
+    }
+  });
 }
 
 /// One number by output channel, zeros behind.
 template <typename T, typename Value>
 PackedConstant pack_channels(const WinogradCut& cut, Value value) {
-  const auto elements =
-      static_cast<std::size_t>(cut.oc_blocks() * cut.tiling().oc_vectors * cut.lanes());
-  return {.size_bytes = elements * sizeof(T),
-          .pack = [=, channels = cut.shape().out_channels](void* destination) {
-            T* to = static_cast<T*>(destination);
-            std::fill_n(to, elements, T{});
-            for (std::int64_t c = 0; c < channels; ++c) to[c] = static_cast<T>(value(c));
-          }};
+  return packed_numbers<T>(cut.oc_blocks() * cut.tiling().oc_vectors * cut.lanes(),
+                           [=, channels = cut.shape().out_channels](T* to) {
+                             for (std::int64_t c = 0; c < channels; ++c)
+                               to[c] = static_cast<T>(value(c));
+                           });
 }
 
 LoadInputZero load_input_zero(const Task& task, int lanes) {
