@@ -128,7 +128,8 @@ class Impl {
   virtual std::string_view name() const = 0;
   /// Raise it when build() would give other code for the same Schedule: stored strategies of older versions then miss.
   virtual int version() const { return 1; }
-  /// "No" says why with the value and the limit: "3 channels, needs at least 8".
+  /// Asked of tasks that can_be_generated(), or of any where the Impl's backend finds sizes. "No" says why with the value and the
+  /// limit: "3 channels, needs at least 8".
   virtual Result<void> supports(const Task& task, const Soc& soc) const = 0;
   /// At least one when supported: plain row-major arrays, where an Impl does not say.
   virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const;

@@ -11,7 +11,6 @@ Result<void> supports_typed(const Task& task, std::initializer_list<std::string_
   if (std::find(types.begin(), types.end(), task.op.type) == types.end()) {
     return Unexpected("does not compute " + task.op.type);
   }
-  if (!task.is_static()) return Unexpected("shapes are not static");
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }

@@ -1,4 +1,4 @@
-// Plain tasks: static, of one element type, without an epilogue: what the generated memory-bound Impls take.
+// Plain tasks: of one element type, without an epilogue: what the generated memory-bound Impls take.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace aoe::compiler {
 
-/// One of `types`, with static shapes, float32 in input 0 and in the only output (of a maximum pooling bytes too), and no
+/// One of `types`, float32 in input 0 and in the only output (of a maximum pooling bytes too), and no
 /// epilogue.
 Result<void> supports_plain(const Task& task, std::initializer_list<std::string_view> types);
 

@@ -223,7 +223,8 @@ Features NestPlan::features(const Schedule& schedule) const {
           {"iterations", static_cast<double>(iterations)},
           {"elements_per_iteration",
            elements / static_cast<double>(std::max<std::int64_t>(1, iterations))},
-          {"balance", parallel_balance(soc(), std::max<std::int64_t>(1, iterations))}};
+          {"balance", parallel_balance(soc(), std::max<std::int64_t>(1, iterations))},
+          {"bytes", bytes_moved(task())}};
 }
 
 }  // namespace aoe::compiler

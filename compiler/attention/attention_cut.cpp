@@ -19,7 +19,6 @@ bool has_mask(const Task& task) {
 
 Result<reference::AttentionShape> attention_shape_of(const Task& task) {
   if (task.op.type != "FlashAttentionScore") return Unexpected("does not compute " + task.op.type);
-  if (!task.is_static()) return Unexpected("shapes are not static");
   for (const TaskInput& input : task.inputs) {
     if (input.is_present() && input.desc.dtype != DataType::kFloat)
       return Unexpected("an input is " + to_string(input.desc) + ", needs float32");

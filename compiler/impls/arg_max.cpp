@@ -99,7 +99,6 @@ class ArgMaxPlan final : public NestPlan {
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
-    features.emplace_back("bytes", bytes_moved(task()));
     features.emplace_back("positions", static_cast<double>(view_.dim));
     return features;
   }
@@ -180,10 +179,8 @@ class ArgMax final : public ImplBy<ArgMaxPlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     if (task.op.type != "ArgMaxV2" && task.op.type != "ArgMin")
       return Unexpected("does not compute " + task.op.type);
-    if (!task.is_static()) return Unexpected("shapes are not static");
     if (const auto lanes = ordered_lanes_of(task.in(0).dtype); !lanes)
       return Unexpected(lanes.error());
-    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     if (arg_view(task).dim > kMostPositions)
       return Unexpected(std::to_string(arg_view(task).dim) + " positions, at most " +
                         std::to_string(kMostPositions));

@@ -84,12 +84,6 @@ class ByteTablePlan final : public NestPlan {
   ByteTablePlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : NestPlan(task, format, soc, nest_of(task), soc.vector_lanes()) {}
 
-  Features features(const Schedule& schedule) const override {
-    Features features = NestPlan::features(schedule);
-    features.emplace_back("bytes", bytes_moved(task()));
-    return features;
-  }
-
   double estimate_ns(const Schedule&) const override {
     constexpr double kEfficiency = 0.5;
     const std::int64_t words = kEntries / kWordBytes;
@@ -124,8 +118,7 @@ class ByteTable final : public ImplBy<ByteTablePlan> {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!reference::is_elementwise(task.op))
       return Unexpected(task.anchor().type + " is not elementwise");
-    if (!task.is_static() || task.outputs.size() != 1)
-      return Unexpected("shapes are not static, or there are several outputs");
+    if (task.outputs.size() != 1) return Unexpected("there are several outputs");
     const auto read = table_input(task);
     if (!read) return Unexpected("more than one tensor is read");
     if (!is_byte(task.in(*read).dtype) || !is_byte(task.out().dtype))

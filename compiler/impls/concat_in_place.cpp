@@ -27,7 +27,6 @@ class ConcatInPlace final : public SharingImpl {
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (task.op.type != "ConcatV2") return Unexpected(task.op.type + " is no concatenation");
-    if (!task.is_static()) return Unexpected("a shape is known only at run time");
     for (const TaskInput& input : task.inputs) {
       if (!input.is_present() || input.constant)
         return Unexpected("a part is a constant or absent");

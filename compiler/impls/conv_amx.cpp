@@ -82,7 +82,7 @@ class TileConvPlan final : public TiledPlan<TileConvTiling, TileConvCut> {
   TileConvCut any_;  ///< of any tiling
 };
 
-class ConvAmx final : public Impl {
+class ConvAmx final : public ImplBy<TileConvPlan> {
  public:
   std::string_view name() const override { return "conv_amx"; }
 
@@ -99,11 +99,6 @@ class ConvAmx final : public Impl {
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
     return convolution_formats(task, kMaxStemChannels);
-  }
-
-  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
-                             const Soc& soc) const override {
-    return std::make_unique<TileConvPlan>(task, format, soc);
   }
 };
 

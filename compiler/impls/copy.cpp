@@ -158,7 +158,6 @@ class Copy final : public ImplBy<CopyPlan> {
   int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    if (!task.is_static()) return Unexpected("shapes are not static");
     if (task.inputs.empty()) return Unexpected("no input");
     if (const auto lanes = moving_lanes(task.in(0).dtype); !lanes) return Unexpected(lanes.error());
     if (task.in(0).dtype != DataType::kFloat && task.op.type == "PadV3")
@@ -166,8 +165,6 @@ class Copy final : public ImplBy<CopyPlan> {
     for (const TensorDesc& output : task.outputs)
       if (output.dtype != task.in(0).dtype)
         return Unexpected(to_string(task.in(0)) + " to " + to_string(output));
-    if (task.inputs[0].constant && task.op.type != "ConcatV2")
-      return Unexpected("moves a constant");
     if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
       return Unexpected("TransData of " + aoe::to_string(task.in(0).shape));
     }

@@ -71,7 +71,6 @@ class ElementwisePlan final : public NestPlan {
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
-    features.emplace_back("bytes", bytes_moved(task()));
     features.emplace_back("steps", steps());
     return features;
   }
@@ -154,7 +153,6 @@ class Elementwise final : public ImplBy<ElementwisePlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     if (!reference::is_elementwise(task.op))
       return Unexpected(task.anchor().type + " is not elementwise");
-    if (!task.is_static()) return Unexpected("shapes are not static");
     if (task.outputs.size() != 1) {
       return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
     }

@@ -87,7 +87,6 @@ class LayerNormPlan final : public NestPlan {
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
-    features.emplace_back("bytes", bytes_moved(task()));
     features.emplace_back("row", static_cast<double>(rows_.row));
     features.emplace_back("accumulators", static_cast<double>(tiling(schedule).accumulators));
     return features;
@@ -169,7 +168,6 @@ class LayerNorm final : public ImplBy<LayerNormPlan> {
     if (auto plain = supports_plain(task, {"LayerNorm", "InstanceNorm", "GroupNorm"}); !plain) {
       return plain;
     }
-    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     if (task.op.type == "GroupNorm" && task.op.version < kGroupNormPerChannelVersion) {
       return Unexpected("GroupNorm with parameters per group");
     }

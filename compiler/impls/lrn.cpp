@@ -231,7 +231,6 @@ class LrnImpl final : public Impl {
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"LRN"}); !plain) return plain;
-    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     constexpr std::int64_t kMostNeighbours = 64;  // they are written out
     const std::int64_t size = task.op.attrs.get_int("size", 1);
     if (size > kMostNeighbours) {

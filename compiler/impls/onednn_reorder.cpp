@@ -25,7 +25,6 @@ class OneDnnReorder final : public OneDnnImpl {
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"TransData"}); !plain) return plain;
     if (task.in(0).shape.size() != 4) return Unexpected("not an image: " + to_string(task.in(0)));
-    if (task.inputs[0].constant) return Unexpected("the input is constant");
     return {};
   }
 

@@ -258,7 +258,6 @@ class ReducePlan final : public NestPlan {
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
-    features.emplace_back("bytes", bytes_moved(task()));
     features.emplace_back("count", static_cast<double>(rows_.count));
     features.emplace_back("accumulators", static_cast<double>(tiling(schedule).accumulators));
     return features;
@@ -299,7 +298,6 @@ class Reduce final : public ImplBy<ReducePlan> {
       return Unexpected("elements are bool");
     if (const auto lanes = lanes_for(*reduction_of(task), task.in(0).dtype); !lanes)
       return Unexpected(lanes.error());
-    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     if (const auto axes = reduced_axes(task); !axes) return Unexpected(axes.error());
     return {};
   }

@@ -218,7 +218,6 @@ class RowChainImpl final : public ImplBy<RowChainPlan> {
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!reference::is_chain(task.op)) return Unexpected(task.anchor().type + " is no chain");
-    if (!task.is_static()) return Unexpected("shapes are not static");
     const auto members = members_of(task);
     if (!members) return Unexpected(members.error());
     if (auto supported = supports_row_chain(*members, soc); !supported) return supported;

@@ -27,8 +27,6 @@ class SplitInPlace final : public SharingImpl {
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (task.op.type != "SplitV") return Unexpected(task.op.type + " is no split");
-    if (!task.is_static()) return Unexpected("a shape is known only at run time");
-    if (task.inputs[0].constant) return Unexpected("splits a constant");
     if (task.in(0).dtype != DataType::kFloat) return Unexpected("needs float32");
     if (rows_of(task) != 1)
       return Unexpected("the parts of " + std::to_string(rows_of(task)) + " rows interleave");

@@ -116,7 +116,6 @@ class WinogradPool final : public Impl {
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!reference::is_chain(task.op)) return Unexpected(task.anchor().type + " is no chain");
-    if (!task.is_static()) return Unexpected("shapes are not static");
     const auto members = members_of(task);
     if (!members) return Unexpected(members.error());
     if (auto supported = supports_winograd_pool(*members, size_, soc); !supported) return supported;

@@ -59,14 +59,12 @@ Result<void> supports_onednn(const Task& task, const Soc& soc, std::size_t most_
   if (!runtime::best_host_isa().starts_with(isa))
     return Unexpected("code for " + isa +
                       " is wanted, oneDNN picks for this machine: " + runtime::best_host_isa());
-  if (!task.is_static()) return Unexpected("shapes are not static");
   if (task.outputs.size() > most_outputs)
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, at most " +
                       std::to_string(most_outputs));
   const auto check = [](const TensorDesc& desc) -> Result<void> {
     if (desc.dtype != DataType::kFloat) return Unexpected(to_string(desc) + ", needs float32");
     if (desc.shape.size() > 5) return Unexpected(to_string(desc) + ", at most 5 dimensions");
-    if (element_count(desc.shape) == 0) return Unexpected("empty tensor " + to_string(desc));
     return {};
   };
   for (const TaskInput& input : task.inputs)

@@ -29,7 +29,7 @@ nlohmann::json onednn_dense(const Shape& dims);
 nlohmann::json onednn_strided(const Shape& dims, const Shape& strides);
 
 /// "No" unless `soc` is what oneDNN finds on this machine: it picks and packs for the host. Also checks that all
-/// activations are float32, static and not empty, and that there are no more than `most_outputs`.
+/// activations are float32 of at most five dimensions, and that there are no more than `most_outputs`.
 Result<void> supports_onednn(const Task& task, const Soc& soc, std::size_t most_outputs = 1);
 
 class OneDnnDraft {
