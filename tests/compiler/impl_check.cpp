@@ -197,10 +197,12 @@ class KernelRun {
   }
 
   /// By element, wherever the Format has it: what is behind the last channel of a block may be NaN where a pixel has one.
+  /// Fast transforms add up in another order than their definition, and leave out what is multiplied by 0.
   void expect_special(std::size_t i, const Constant& expected, const Impl& impl) const {
+    const bool is_fourier = line_.task.op.type == "DFT" || line_.task.op.type == "STFT";
+    const NotFinite where = is_fourier ? NotFinite::kOpen : impl.not_finite();
     // What follows may make finite numbers of those around: a Sigmoid does of infinity.
-    if (impl.not_finite() == NotFinite::kAndAround && line_.task.op.body && reads_extremes(line_))
-      return;
+    if (where == NotFinite::kAndAround && line_.task.op.body && reads_extremes(line_)) return;
     const TensorDesc& desc = line_.task.outputs[i];
     const GuardedBuffer& stored_output = *memory_[first_output_ + i];
     const Constant logical(desc);
@@ -213,7 +215,7 @@ class KernelRun {
       if (std::isfinite(each)) largest = std::max(largest, std::fabs(each));
     for (std::size_t k = 0; k < got.size(); ++k) {
       const double allowed = impl.error_growth() * tolerance(line_.task, want[k], largest);
-      ASSERT_TRUE(is_allowed(got[k], want[k], allowed, impl.not_finite()))
+      ASSERT_TRUE(is_allowed(got[k], want[k], allowed, where))
           << "output " << i << " element " << k << " of " << got.size() << " in "
           << name(format_.outputs[i]) << ": " << got[k] << ", expected " << want[k];
     }
