@@ -110,7 +110,9 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   if (proto.output_size() == 0) fail_node(proto, "has no output");
   const std::string where = "node " + describe(proto);
   budget_.add_node(where);
-  budget_.add_operands(static_cast<std::size_t>(proto.input_size() + proto.output_size()), where);
+  budget_.add_operands(
+      static_cast<std::size_t>(proto.input_size()) + static_cast<std::size_t>(proto.output_size()),
+      where);
   if (const auto function = functions_.find({domain, proto.op_type()});
       function != functions_.end())
     return import_call(proto, *function->second, scope);

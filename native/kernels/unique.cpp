@@ -1,11 +1,9 @@
 // Unique: positions sorted by keys, which brings equal ones together, the first of them in front. The key of a slice along an axis
 // are those of its elements, one behind the other.
 #include <algorithm>
-#include <array>
-#include <numeric>
-#include <type_traits>
 
 #include "native/by_type.h"
+#include "native/radix_sort.h"
 #include "native/sort_key.h"
 #include "reference/axes.h"
 #include "reference/typed.h"
@@ -78,28 +76,6 @@ void write_places(const Run& run, const reference::AxisView& view,
   }
 }
 
-/// Entries by key, equal ones in their order: a byte after the other, those apart that all keys have in common.
-template <typename Key>
-void sort_by_bytes(std::vector<SortEntry<Key>>& entries) {
-  using Bits = std::make_unsigned_t<Key>;
-  constexpr std::size_t kValues = 256;
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(Key) - 1);
-  const auto byte = [](Key key, std::size_t i) {
-    return static_cast<std::size_t>((static_cast<Bits>(key) ^ kSign) >> (8 * i) & 0xff);
-  };
-  std::array<std::array<std::size_t, kValues>, sizeof(Key)> counts{};
-  for (const SortEntry<Key>& entry : entries)
-    for (std::size_t i = 0; i < sizeof(Key); ++i) ++counts[i][byte(entry.key, i)];
-  std::vector<SortEntry<Key>> sorted(entries.size());
-  for (std::size_t i = 0; i < sizeof(Key); ++i) {
-    std::array<std::size_t, kValues>& places = counts[i];
-    if (places[byte(entries.front().key, i)] == entries.size()) continue;
-    std::exclusive_scan(places.begin(), places.end(), places.begin(), std::size_t{0});
-    for (const SortEntry<Key>& entry : entries) sorted[places[byte(entry.key, i)]++] = entry;
-    entries.swap(sorted);
-  }
-}
-
 template <typename T>
 class Uniques {
  public:
@@ -143,13 +119,13 @@ class Uniques {
   }
 
   std::vector<std::int64_t> sorted_elements() const {
-    std::vector<SortEntry<Key>> entries;
+    std::vector<SortEntry<Key>> entries, room;
     for (std::int64_t i = 0; i < view_.dim; ++i) entries.push_back({*key(i), i});
     constexpr std::size_t kMany = 128;  // which are worth counting bytes
     if (entries.size() < kMany)
       std::sort(entries.begin(), entries.end());
     else
-      sort_by_bytes(entries);
+      radix_sort(entries, room);
     std::vector<std::int64_t> order;
     for (const SortEntry<Key>& entry : entries) order.push_back(entry.place);
     return order;

@@ -67,10 +67,6 @@ bool Statement::step() {
   return false;
 }
 
-void Statement::reset() {
-  sqlite3_reset(statement_.get());
-}
-
 void Statement::finish() {
   while (step()) {
   }

@@ -40,8 +40,7 @@ class Statement {
     finish();
   }
 
-  bool step();   ///< true: there is a row; false: done, and the statement is ready to run again
-  void reset();  ///< stops before the last row
+  bool step();  ///< true: there is a row; false: done, and the statement is ready to run again
 
   bool is_null(int column) const;
   std::int64_t integer(int column) const;

@@ -4,20 +4,12 @@
 #include <algorithm>
 
 #include "all_summaries.inc"
-#include "base/check.h"
 #include "profiler/database/profile_directory.h"
 
 namespace aoe::profiler {
 
 SummaryRegistry::SummaryRegistry() {
   register_all_summaries(*this);
-}
-
-const SummaryTable& SummaryRegistry::table(const std::string& name, Generation generation) const {
-  for (const SummaryTable& table : tables_)
-    if (table.name == name && table.generation == generation) return table;
-  AOE_CHECK(false, "no summary table " + name);
-  return tables_.front();
 }
 
 std::vector<std::string> SummaryTable::all_columns(const Database& profile) const {

@@ -54,8 +54,6 @@ class SummaryRegistry {
   SummaryRegistry();  ///< with the tables of summaries/
   void add(SummaryTable table) { tables_.push_back(std::move(table)); }
   const std::vector<SummaryTable>& tables() const { return tables_; }
-  /// Throws InternalError when there is none.
-  const SummaryTable& table(const std::string& name, Generation generation) const;
 
  private:
   std::vector<SummaryTable> tables_;

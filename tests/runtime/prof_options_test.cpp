@@ -209,7 +209,7 @@ TEST_F(ProfilingOptions, PointsOfTheOptionsReachTheStepTrace) {
     EXPECT_TRUE(row.step());
     EXPECT_EQ(row.integer(1), 1);
     const std::int64_t starts = row.integer(0);
-    row.reset();
+    EXPECT_FALSE(row.step());
     fs::remove_all(output_);
     return starts;
   };

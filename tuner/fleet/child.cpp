@@ -108,11 +108,6 @@ bool Child::has_succeeded() {
   return status_ && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0;
 }
 
-void Child::terminate() {
-  look();
-  if (!status_) ::kill(-pid_, SIGTERM);
-}
-
 std::string output_of(const std::vector<std::string>& words, const std::filesystem::path& log) {
   Child child(words, log);
   std::optional<std::string> end;

@@ -22,7 +22,6 @@ class Child {
   /// "exit status 255: connection refused", with the last line of its log that is no logged warning; nullopt: it runs.
   std::optional<std::string> how_it_ended();
   bool has_succeeded();  ///< exit status 0
-  void terminate();      ///< SIGTERM
   const std::filesystem::path& log() const { return log_; }
 
  private:
