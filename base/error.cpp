@@ -1,18 +1,16 @@
 // Rendering of Error as one line.
 #include "base/error.h"
 
-#include <cctype>
 #include <utility>
+
+#include "base/utf8.h"
 
 namespace aoe {
 namespace {
 std::string one_line(const std::string& what, const std::string& where, const std::string& advice) {
   std::string text = where.empty() ? what : where + ": " + what;
   if (!advice.empty()) text += "; " + advice;
-  // Names come from models: no line breaks, and nothing that a terminal would obey.
-  for (char& c : text)
-    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
-  return text;
+  return printable(std::move(text));
 }
 }  // namespace
 

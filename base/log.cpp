@@ -12,6 +12,7 @@
 
 #include "base/held_at_fork.h"
 #include "base/log_listener.h"
+#include "base/utf8.h"
 
 namespace aoe {
 namespace {
@@ -73,7 +74,7 @@ class FolderLogger : public Logger {
     Listener& whoever = listener();
     const std::lock_guard lock(whoever.mutex);
     if (whoever.tell) return whoever.tell(level, lines_.name(), line);
-    lines_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+    lines_.log(to_spdlog(level), printable(std::string(line)));
   }
 
   spdlog::logger lines_;

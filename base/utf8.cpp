@@ -67,4 +67,18 @@ std::string_view utf8_tail(std::string_view text, std::size_t letters) {
   return text.substr(begin_of(text, all - std::min(all, letters)));
 }
 
+std::string printable(std::string text) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto at = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    // U+0080 to U+009F, of which some terminals take U+009B for an escape, are 0xc2 and a byte.
+    const bool is_long =
+        at(i) == 0xc2 && i + 1 < text.size() && at(i + 1) >= 0x80 && at(i + 1) < 0xa0;
+    if (is_long) ++i;
+    text[kept++] = is_long || at(i) < 0x20 || at(i) == 0x7f ? ' ' : text[i];
+  }
+  text.resize(kept);
+  return text;
+}
+
 }  // namespace aoe

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace aoe {
@@ -14,5 +15,9 @@ std::size_t utf8_length(std::string_view text);
 /// The first, and the last, `letters` of it.
 std::string_view utf8_head(std::string_view text, std::size_t letters);
 std::string_view utf8_tail(std::string_view text, std::size_t letters);
+
+/// Nothing that a terminal would obey, and no line breaks: a space for each control character, ASCII's and U+0080 to
+/// U+009F. For whatever is shown and holds names, which come from models. What is not UTF-8 keeps its other bytes.
+std::string printable(std::string text);
 
 }  // namespace aoe

@@ -119,7 +119,7 @@ class Plan {
 enum class NotFinite {
   kWhereDue,  ///< where the reference's are, and nowhere else
   kAndAround,  ///< there, and in others of the same tile, block or row; NaN may stand where infinity would
-  kOpen  ///< of a library that may take NaN for a number, as in the maximum of a Relu
+  kOpen  ///< of a library that may take NaN for a number, as in the maximum of a Relu, or of what leaves out factors of 0
 };
 
 class Impl {
@@ -139,7 +139,7 @@ class Impl {
   /// its products. Tests of Impls and the tuner's verification of candidates allow so much, and no more.
   virtual double error_growth() const { return 1; }
   /// What adds values up before it multiplies them mixes those that no result needs together.
-  virtual NotFinite not_finite() const {
+  virtual NotFinite not_finite(const Task&) const {
     return error_growth() > 1 ? NotFinite::kAndAround : NotFinite::kWhereDue;
   }
   /// Of a task that it supports, in one of its Formats.

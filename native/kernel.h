@@ -62,6 +62,8 @@ struct Kernel {
   bool keeps_elements = false;
   /// No result depends on where an element stands: input 0 and outputs of its shape may lie in any dense Format, all in the same.
   bool takes_any_order = false;
+  /// Leaves out what the definition multiplies by 0, so that NaN of infinity times 0 is missing.
+  bool skips_zero_factors = false;
   /// For which calls generated code, or a library's, is faster: the Impl offers this only where there is none, as sizes are not
   /// known, or values that it needs.
   std::function<bool(const Question&)> is_for_open_sizes = {};

@@ -88,7 +88,7 @@ class GemmNbits final : public ImplBy<PackedPlan> {
   std::string_view name() const override { return "gemm_nbits"; }
   int version() const override { return 3; }
   /// Zero points are taken off behind the sum: infinity less infinity.
-  NotFinite not_finite() const override { return NotFinite::kAndAround; }
+  NotFinite not_finite(const Task&) const override { return NotFinite::kAndAround; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"WeightQuantBatchMatmulV2"}); !plain) return plain;

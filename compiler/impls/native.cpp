@@ -70,6 +70,11 @@ class Native final : public ImplBy<NativePlan> {
     return choices;
   }
 
+  NotFinite not_finite(const Task& task) const override {
+    return native::kernels().find(task.op.type)->skips_zero_factors ? NotFinite::kOpen
+                                                                    : NotFinite::kWhereDue;
+  }
+
  private:
   /// Input 0 and every output as large lie so.
   static FormatChoice image_choice(const Task& task, Format format, const std::string& name) {

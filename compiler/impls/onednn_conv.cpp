@@ -257,7 +257,7 @@ class OneDnnConvolution final : public Impl {
   std::string_view name() const override { return is_winograd_ ? "onednn_winograd" : "onednn"; }
   double error_growth() const override { return is_winograd_ ? 8 : 1; }  // as our own
   /// The Relu behind it makes zeros of NaN.
-  NotFinite not_finite() const override { return NotFinite::kOpen; }
+  NotFinite not_finite(const Task&) const override { return NotFinite::kOpen; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);

@@ -202,7 +202,7 @@ class OneDnnRnnPlan final : public Plan {
 class OneDnnRnn final : public ImplBy<OneDnnRnnPlan> {
  public:
   std::string_view name() const override { return "onednn_rnn"; }
-  NotFinite not_finite() const override { return NotFinite::kOpen; }
+  NotFinite not_finite(const Task&) const override { return NotFinite::kOpen; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<RnnShape> shape = rnn_shape(task);

@@ -90,7 +90,7 @@ class Resize final : public ImplBy<ResizePlan> {
   std::string_view name() const override { return "resize"; }
   int version() const override { return 2; }
   /// Taps of weight 0 are multiplied like others.
-  NotFinite not_finite() const override { return NotFinite::kAndAround; }
+  NotFinite not_finite(const Task&) const override { return NotFinite::kAndAround; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"Resize", "Upsample"}); !plain) return plain;

@@ -211,7 +211,7 @@ class RowChainImpl final : public ImplBy<RowChainPlan> {
  public:
   std::string_view name() const override { return "row_chain"; }
   /// Channels that fill up a block between two steps may be NaN, and are multiplied by zeros in the next.
-  NotFinite not_finite() const override { return NotFinite::kAndAround; }
+  NotFinite not_finite(const Task&) const override { return NotFinite::kAndAround; }
   int version() const override {
     return version_with(3, {{"direct", 3}, {"depthwise", 1}, {"pool", 2}});
   }

@@ -12,7 +12,7 @@ namespace aoe::compiler {
 class OneDnnImpl : public Impl {
  public:
   /// Maxima pass over NaN, those of a Relu behind the operator among them; a row of a Softmax with NaN in it is zeros.
-  NotFinite not_finite() const override { return NotFinite::kOpen; }
+  NotFinite not_finite(const Task&) const override { return NotFinite::kOpen; }
   Result<void> supports(const Task& task, const Soc& soc) const final;
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const final;
   std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,

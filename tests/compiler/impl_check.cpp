@@ -197,10 +197,8 @@ class KernelRun {
   }
 
   /// By element, wherever the Format has it: what is behind the last channel of a block may be NaN where a pixel has one.
-  /// Fast transforms add up in another order than their definition, and leave out what is multiplied by 0.
   void expect_special(std::size_t i, const Constant& expected, const Impl& impl) const {
-    const bool is_fourier = line_.task.op.type == "DFT" || line_.task.op.type == "STFT";
-    const NotFinite where = is_fourier ? NotFinite::kOpen : impl.not_finite();
+    const NotFinite where = impl.not_finite(line_.task);
     // What follows may make finite numbers of those around: a Sigmoid does of infinity.
     if (where == NotFinite::kAndAround && line_.task.op.body && reads_extremes(line_)) return;
     const TensorDesc& desc = line_.task.outputs[i];

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/json_text.h"
+#include "base/utf8.h"
 
 namespace aoe::tools {
 using nlohmann::ordered_json;
@@ -69,7 +70,7 @@ ordered_json op_json(const OpTime& op) {
 
 void print_differences(std::ostream& out, const RunReport& report) {
   for (const OutputDifference& each : *report.differences)
-    out << fmt::format("output {}: {} (error {:.3g}, tolerance {:.3g})\n", each.name,
+    out << fmt::format("output {}: {} (error {:.3g}, tolerance {:.3g})\n", printable(each.name),
                        each.is_within ? "as the reference" : "DIFFERS", each.error,
                        report.tolerance);
 }

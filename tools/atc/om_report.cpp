@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "base/utf8.h"
 #include "runtime/om_tuning.h"
 #include "runtime/step_paths.h"
 
@@ -35,8 +36,8 @@ void print_paths(std::ostream& out, const runtime::Om& om) {
   for (const runtime::StepPath& path : paths) {
     const double share = all_work > 0 ? path.work / all_work : 0;
     by_path[path.path] += share;
-    out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}]{}.\n", path.name,
-                       path.types, path.path,
+    out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}]{}.\n",
+                       printable(path.name), printable(path.types), path.path,
                        path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share),
                        strategy_text(ops, path.name));
   }
@@ -68,7 +69,8 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
   const runtime::Om& om = model.oms.front();
   const nlohmann::json& tuning = om.tuning;  // of an om that comes from aoe it says less
   out << "============ Display Model Info start ============\n";
-  out << fmt::format("Original Atc command line: {}\n", tuning.value("command_line", "N/A"));
+  out << fmt::format("Original Atc command line: {}\n",
+                     printable(tuning.value("command_line", "N/A")));
   out << fmt::format(
       "system   info: atc_version[{}], soc_version[{}], framework_type[{}], isa[{}], "
       "threads[{}].\n",

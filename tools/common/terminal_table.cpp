@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <ostream>
 #include <string_view>
@@ -54,10 +53,7 @@ void TerminalTable::row(std::vector<std::string> cells) {
   AOE_CHECK(cells.size() == columns_.size(), "a row of " + std::to_string(cells.size()) +
                                                  " cells for " + std::to_string(columns_.size()) +
                                                  " columns");
-  // Names come from models: a row is one line, and nothing in it is for a terminal to obey.
-  for (std::string& cell : cells)
-    for (char& c : cell)
-      if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
+  for (std::string& cell : cells) cell = printable(std::move(cell));
   rows_.push_back(std::move(cells));
 }
 
