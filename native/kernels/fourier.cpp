@@ -147,21 +147,19 @@ void transform_frames(const Run& run) {
 }  // namespace
 
 void register_fourier(KernelRegistry& registry) {
-  registry.add(
-      {.type = "DFT",
-       .supports = [](const Question& question) -> Result<void> {
-         return takes_types(question, Types{});
-       },
-       .run = by_type<Types>([]<typename T>(const Run& run) { transform_lines<T>(run); }),
-       .skips_zero_factors = true});
-  registry.add(
-      {.type = "STFT",
-       .supports = [](const Question& question) -> Result<void> {
-         if (auto taken = takes_types(question, Types{}); !taken) return taken;
-         return takes_types(question, reference::kWindow, {question.inputs[0].dtype});
-       },
-       .run = by_type<Types>([]<typename T>(const Run& run) { transform_frames<T>(run); }),
-       .skips_zero_factors = true});
+  registry.add({.type = "DFT",
+                .supports = [](const Question& question) -> Result<void> {
+                  return takes_types(question, Types{});
+                },
+                .run = by_type<Types>([]<typename T>(const Run& run) { transform_lines<T>(run); }),
+                .skips_zero_factors = true});
+  registry.add({.type = "STFT",
+                .supports = [](const Question& question) -> Result<void> {
+                  if (auto taken = takes_types(question, Types{}); !taken) return taken;
+                  return takes_types(question, reference::kWindow, {question.inputs[0].dtype});
+                },
+                .run = by_type<Types>([]<typename T>(const Run& run) { transform_frames<T>(run); }),
+                .skips_zero_factors = true});
 }
 
 }  // namespace aoe::native

@@ -23,7 +23,9 @@ TEST(Utf8, OverlongCutOffStrayAndSurrogateBytesAreNot) {
 
 TEST(Utf8, WhatIsPrintableHoldsNothingForATerminalToObey) {
   EXPECT_EQ(printable("a\x1b[2Jb\nc\td\x7f"), "a [2Jb c d ");
-  EXPECT_EQ(printable("a\xc2\x9b" "2J \xc2\xa0 \xc3\xa4"), "a 2J \xc2\xa0 \xc3\xa4");
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "2J \xc2\xa0 \xc3\xa4"),
+            "a 2J \xc2\xa0 \xc3\xa4");
   EXPECT_EQ(printable("\xc2"), "\xc2");
   EXPECT_EQ(printable("\xff\n"), "\xff ");
 }
