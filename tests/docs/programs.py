@@ -19,6 +19,7 @@ PAGES = {
     "compare_onnxruntime": "compare_onnxruntime.md",
     "kernel_bench": "benchmarks.md",
     "load_bench": "benchmarks.md",
+    "roofline_bench": "benchmarks.md",
     "sgemm_bench": "benchmarks.md",
     "search_bench": "benchmarks.md",
     "transfer_bench": "benchmarks.md",
