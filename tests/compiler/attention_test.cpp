@@ -1,5 +1,6 @@
 // Attention kernels on random shapes, layouts and masks, for every instruction set of this machine. A failure prints the
 // seed and the shape.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,13 +21,17 @@ using reference::MatrixView;
 
 class RandomAttention {
  public:
-  explicit RandomAttention(unsigned seed) : engine_(seed) {}
+  /// Few queries over many keys, perhaps of heads that share them; or any.
+  enum class Queries { kAny, kFew };
+
+  RandomAttention(unsigned seed, Queries queries)
+      : engine_(seed), has_few_(queries == Queries::kFew) {}
 
   ShapeLine draw(unsigned seed) {
     static constexpr std::int64_t kDepths[] = {1, 7, 16, 32, 40, 64, 80, 128};
     AttentionShape s{.batch = {1 + below(2), 1 + below(3)}};
-    s.queries = 1 + below(70);
-    s.keys = one_in(2) ? s.queries : 1 + below(150);
+    s.queries = has_few_ ? 1 + below(2) : 1 + below(70);
+    s.keys = has_few_ ? 32 + below(400) : one_in(2) ? s.queries : 1 + below(150);
     s.depth = kDepths[below(8)];
     s.value_depth = one_in(3) ? kDepths[below(8)] : s.depth;
     s.scale = 1 / std::sqrt(static_cast<float>(s.depth));  // large scores magnify rounding errors
@@ -35,8 +40,9 @@ class RandomAttention {
     s.query = view(s, s.queries, s.depth);
     add_input(line, reached(s, s.query, s.queries, s.depth));
     s.key = view(s, s.keys, s.depth);
-    add_input(line, reached(s, s.key, s.keys, s.depth));
     s.value = view(s, s.keys, s.value_depth);
+    if (has_few_ && one_in(2)) s.key.batch[1] = s.value.batch[1] = 0;
+    add_input(line, reached(s, s.key, s.keys, s.depth));
     add_input(line, reached(s, s.value, s.keys, s.value_depth));
     const bool has_mask = one_in(2);
     if (has_mask) {
@@ -114,38 +120,56 @@ class RandomAttention {
   }
 
   std::mt19937 engine_;
+  const bool has_few_;
 };
+
+constexpr unsigned kShapes = 12;  ///< of a shard
+
+/// The Impl on a shard's shapes, for every Soc.
+void check_on_random(const std::string& name, RandomAttention::Queries queries, unsigned shard) {
+  const Impl* impl = impls().find(name);
+  ASSERT_NE(impl, nullptr);
+  for (unsigned seed = shard * kShapes; seed < (shard + 1) * kShapes; ++seed) {
+    const ShapeLine line = RandomAttention(seed, queries).draw(seed);
+    for (const Soc& soc : loopnest::planned_socs(false)) {
+      ASSERT_TRUE(impl->supports(line.task, soc)) << line.text;
+      check_impl(*impl, line, soc, {.sampled_schedules = 2, .seed = seed});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
 
 /// Shards, so that CTest runs them side by side.
 class RandomAttentions : public testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomAttentions, AgreeWithTheReference) {
-  constexpr unsigned kShapes = 12;
-  const Impl* impl = impls().find("attention");
-  ASSERT_NE(impl, nullptr);
-  for (unsigned seed = GetParam() * kShapes; seed < (GetParam() + 1) * kShapes; ++seed) {
-    const ShapeLine line = RandomAttention(seed).draw(seed);
-    for (const Soc& soc : loopnest::planned_socs(false)) {
-      ASSERT_TRUE(impl->supports(line.task, soc)) << line.text;
-      check_impl(*impl, line, soc, {.sampled_schedules = 2, .seed = seed});
-      if (HasFatalFailure()) return;
-    }
-  }
+  check_on_random("attention", RandomAttention::Queries::kAny, GetParam());
+}
+TEST_P(RandomAttentions, OfFewQueriesAgreeWithTheReference) {
+  check_on_random("flash_decoding", RandomAttention::Queries::kFew, GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Shards, RandomAttentions, testing::Range(0u, 4u));
 
-/// More keys than fit the scratch at once: maxima and sums are carried from block to block, through blocks that a mask
-/// hides entirely.
-TEST(Attention, CarriesSumsAcrossBlocksOfKeys) {
-  const ShapeLine line = parse_shape_line(
-      "FlashAttentionScore in=20x16 in=700x16 in=700x24 in=700 batch=[] sizes=[20,700,16,24]"
+/// More keys than fit the scratch at once, or one chunk: maxima and sums are carried from block to block, through blocks that
+/// a mask hides entirely.
+void check_hidden_blocks(const std::string& impl, int queries) {
+  const ShapeLine line = parse_shape_line(fmt::format(
+      "FlashAttentionScore in={0}x16 in=700x16 in=700x24 in=700 batch=[] sizes=[{0},700,16,24]"
       " query_view=[0,16,1] key_view=[0,16,1] value_view=[0,24,1] mask_view=[0,0,1]"
-      " output_view=[0,24,1] output_shape=[20,24]");
+      " output_view=[0,24,1] output_shape=[{0},24]",
+      queries));
   for (std::int64_t key = 0; key < 700; ++key)
     if (key < 300 || (key > 400 && key < 600))
       line.inputs[3]->view().as<float>()[key] = -std::numeric_limits<float>::infinity();
   for (const Soc& soc : loopnest::planned_socs(false))
-    check_impl(*impls().find("attention"), line, soc, {.sampled_schedules = 24});
+    check_impl(*impls().find(impl), line, soc, {.sampled_schedules = 24});
+}
+
+TEST(Attention, CarriesSumsAcrossBlocksOfKeys) {
+  check_hidden_blocks("attention", 20);
+}
+TEST(Attention, PutsHiddenChunksOfKeysTogether) {
+  check_hidden_blocks("flash_decoding", 2);
 }
 
 }  // namespace
