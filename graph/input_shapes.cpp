@@ -104,11 +104,23 @@ void apply(DeclaredInput& input, const Shape& shape, std::map<std::string, std::
   input.desc.shape = shape;
 }
 
-void check_static(const std::vector<DeclaredInput>& inputs) {
+/// Whether --input_shape says that what is unknown of it is left open.
+bool is_left_open(const DeclaredInput& input, const std::map<std::string, Shape>& given,
+                  const std::map<std::string, std::int64_t>& bound) {
+  if (given.contains(input.name)) return true;
+  if (!has_known_rank(input.desc)) return false;
+  for (std::size_t i = 0; i < input.desc.shape.size(); ++i)
+    if (input.desc.shape[i] == kUnknownDim && !bound.contains(input.dim_names[i])) return false;
+  return true;
+}
+
+void check_all_are_said(const std::vector<DeclaredInput>& inputs,
+                        const std::map<std::string, Shape>& given,
+                        const std::map<std::string, std::int64_t>& bound) {
   std::string what, flag;
   std::map<std::string, std::int64_t> sizes;  // dimension name -> size suggested
   for (const DeclaredInput& input : inputs) {
-    if (is_static(input.desc.shape)) continue;
+    if (is_static(input.desc.shape) || is_left_open(input, given, bound)) continue;
     what += (what.empty() ? "" : ", ") + ("input '" + input.name + "' has " + dims_text(input));
     flag += (flag.empty() ? "" : ";") + suggestion(input, sizes);
   }
@@ -137,14 +149,14 @@ std::vector<std::pair<std::string, Shape>> parse_open_input_shapes(const std::st
   return shapes;
 }
 
-std::map<std::string, Shape> parse_input_shapes(const std::string& text) {
+std::map<std::string, Shape> parse_input_shapes(const std::string& text, OpenSizes open) {
   std::map<std::string, Shape> shapes;
   for (auto& [name, shape] : parse_open_input_shapes(text)) {
-    if (!is_static(shape))
+    if (!is_static(shape) && open == OpenSizes::kRefused)
       throw Error(ExitCode::kUsage, "'" + name + "' has a dimension of -1",
                   "--input_shape=\"" + text + "\"",
                   "give its size, or its gears with --dynamic_batch_size, --dynamic_image_size or "
-                  "--dynamic_dims");
+                  "--dynamic_dims (atc alone leaves sizes open)");
     shapes.emplace(name, std::move(shape));
   }
   return shapes;
@@ -166,7 +178,7 @@ void resolve_input_shapes(std::vector<DeclaredInput>& inputs,
       if (const auto size = bound.find(input.dim_names[i]);
           size != bound.end() && input.desc.shape[i] == kUnknownDim)
         input.desc.shape[i] = size->second;
-  check_static(inputs);
+  check_all_are_said(inputs, given, bound);
 }
 
 }  // namespace aoe::graph

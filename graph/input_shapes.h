@@ -1,5 +1,4 @@
-// The static shapes of a model's inputs: what the model declares together with what --input_shape
-// says.
+// The shapes of a model's inputs: what the model declares together with what --input_shape says.
 #pragma once
 
 #include <map>
@@ -22,9 +21,9 @@ struct DeclaredInput {
 /// "a:-1,3,224,224;b:1,128", in its order; -1 is kUnknownDim. Error(kUsage) on a malformed text.
 std::vector<std::pair<std::string, Shape>> parse_open_input_shapes(const std::string& text);
 
-/// Puts the given shapes in place; a dimension name bound by one input holds for all others. Throws
-/// Error(kUsage) when a given name is no input, Error(kModel) on contradictions and when a
-/// dimension stays unknown: with the flag to give.
+/// Puts the given shapes in place; a dimension name bound by one input holds for all others, kUnknownDim included. Throws
+/// Error(kUsage) when a given name is no input, Error(kModel) on contradictions and when nothing is said of a
+/// dimension: with the flag to give.
 void resolve_input_shapes(std::vector<DeclaredInput>& inputs,
                           const std::map<std::string, Shape>& given);
 

@@ -42,8 +42,14 @@ struct OnnxBytes {
 };
 Graph import_onnx(const OnnxBytes& model, const ImportOptions& options);
 
-/// "a:1,3,224,224;b:1,128" -> map; Error(kUsage) on a malformed text, and where a size is -1: that
-/// is for gears (gears.h).
-std::map<std::string, Shape> parse_input_shapes(const std::string& text);
+/// What becomes of a -1 that no gear (gears.h) fills in.
+enum class OpenSizes {
+  kRefused,  ///< whoever measures the model needs sizes
+  kTaken     ///< kUnknownDim: only a run tells it
+};
+
+/// "a:1,3,224,224;b:1,128" -> map; Error(kUsage) on a malformed text.
+std::map<std::string, Shape> parse_input_shapes(const std::string& text,
+                                                OpenSizes open = OpenSizes::kRefused);
 
 }  // namespace aoe::graph

@@ -125,7 +125,7 @@ void require_one_of(const po::variables_map& flags, const std::vector<std::strin
   if (given.empty()) reject("--" + names.front(), "is required", "name an ONNX file");
 }
 
-compiler::ModelSource read_model_flags(const po::variables_map& flags) {
+compiler::ModelSource read_model_flags(const po::variables_map& flags, graph::OpenSizes open) {
   check_idle_flags(flags, kIdleFlags);
   check_framework(flags["framework"].as<std::string>());
   const auto format = flags["input_format"].as<std::string>();
@@ -137,7 +137,8 @@ compiler::ModelSource read_model_flags(const po::variables_map& flags) {
                              .op_precision = read_op_precision(flags),
                              .disabled_passes = disabled_passes(flags)};
   if (flags.contains("input_shape") && !read.gears)
-    read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
+    read.import.input_shapes =
+        graph::parse_input_shapes(flags["input_shape"].as<std::string>(), open);
   if (flags.contains("input_value"))
     read.import.input_values = graph::parse_input_values(flags["input_value"].as<std::string>());
   if (flags.contains("out_nodes"))

@@ -14,8 +14,9 @@ namespace aoe::options {
 void add_model_flags(boost::program_options::options_description& flags);
 
 /// Error(kUsage) on another framework than ONNX, and on values that ask for what this version cannot do. Without --model the path
-/// is empty.
-compiler::ModelSource read_model_flags(const boost::program_options::variables_map& flags);
+/// is empty. `open`: what becomes of a -1 of --input_shape where there are no gears.
+compiler::ModelSource read_model_flags(const boost::program_options::variables_map& flags,
+                                       graph::OpenSizes open = graph::OpenSizes::kRefused);
 
 /// Error(kUsage) unless one of these names models, and no more: "model", "singleop", ...
 void require_one_of(const boost::program_options::variables_map& flags,

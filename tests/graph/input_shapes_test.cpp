@@ -30,6 +30,11 @@ TEST(ParseInputShapes, RefusesMalformedTexts) {
   }
 }
 
+TEST(ParseInputShapes, TakesOpenSizesWhereAsked) {
+  EXPECT_EQ(parse_input_shapes("a:-1,3;b:2", OpenSizes::kTaken),
+            (std::map<std::string, Shape>{{"a", {kUnknownDim, 3}}, {"b", {2}}}));
+}
+
 DeclaredInput declared(const std::string& name, const Shape& shape,
                        const std::vector<std::string>& dims) {
   return {.name = name, .desc = {.dtype = DataType::kFloat, .shape = shape}, .dim_names = dims};
@@ -51,6 +56,16 @@ TEST(ResolveInputShapes, BindsADimensionNameForAllInputs) {
   resolve_input_shapes(inputs, {{"a", {4, 3}}});
   EXPECT_EQ(inputs[0].desc.shape, (Shape{4, 3}));
   EXPECT_EQ(inputs[1].desc.shape, (Shape{4}));
+}
+
+TEST(ResolveInputShapes, LeavesOpenWhatIsGivenAsOpenAndAllOfItsName) {
+  std::vector<DeclaredInput> inputs = {declared("a", {-1, -1}, {"batch", "length"}),
+                                       declared("b", {-1}, {"length"})};
+  resolve_input_shapes(inputs, {{"a", {4, kUnknownDim}}});
+  EXPECT_EQ(inputs[0].desc.shape, (Shape{4, kUnknownDim}));
+  EXPECT_EQ(inputs[1].desc.shape, (Shape{kUnknownDim}));
+  inputs.push_back(declared("c", {-1}, {"width"}));
+  EXPECT_THROW(resolve_input_shapes(inputs, {{"a", {4, kUnknownDim}}}), Error);
 }
 
 TEST(ResolveInputShapes, AQuestionMarkNamesNothing) {

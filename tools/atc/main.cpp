@@ -143,7 +143,7 @@ ExitCode run(const po::variables_map& flags, const std::string& command_line) {
       break;
     case Mode::kCheck:
       require_one_of(flags, {"model"});
-      precheck(read_model_flags(flags), read_report_path(flags));
+      precheck(read_model_flags(flags, graph::OpenSizes::kTaken), read_report_path(flags));
       break;
     case Mode::kTextToJson:
       write_text_json(flags);

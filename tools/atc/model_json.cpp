@@ -28,7 +28,8 @@ void write(const fs::path& path, const nlohmann::json& content) {
 graph::Graph import(const po::variables_map& flags, const fs::path& path) {
   graph::ImportOptions options;
   if (flags.contains("input_shape"))
-    options.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
+    options.input_shapes =
+        graph::parse_input_shapes(flags["input_shape"].as<std::string>(), graph::OpenSizes::kTaken);
   return graph::import_onnx(path, options);
 }
 

@@ -96,7 +96,7 @@ BuildSettings read_build_settings(const po::variables_map& flags) {
   BuildSettings settings;
   check_idle_flags(flags, kAtcIdleFlags);
   require_one_of(flags, {"model", "singleop"});
-  settings.model = read_model_flags(flags);
+  settings.model = read_model_flags(flags, graph::OpenSizes::kTaken);
   settings.single_ops = text_of(flags, "singleop");
   settings.soc = compiler::soc_from_version(
       text_of(flags, "soc_version"), (config_directory() / "soc").string(), threads_of(flags));
