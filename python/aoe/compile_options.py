@@ -19,6 +19,7 @@ KEYS = {
     **_FLAGS,
     "cache_dir": "where compiled models are kept; '': nowhere",
     "max_shapes": "how many shapes of a model are loaded at a time (8)",
+    "own_shapes": "how many get an om as they come, before one with open sizes serves others (2)",
 }
 
 
@@ -27,6 +28,7 @@ class CompileOptions:
     flags: typing.Tuple[str, ...]
     cache_directory: typing.Optional[str]
     most_shapes: int
+    own_shapes: int
 
     @classmethod
     def of(cls, given, session_options):
@@ -43,7 +45,10 @@ class CompileOptions:
         most_shapes = int(given.get("max_shapes", 8))
         if most_shapes < 1:
             raise ValueError(f"max_shapes={most_shapes}: at least one shape has to be loaded")
-        return cls(tuple(flag_rows(values)), given.get("cache_dir"), most_shapes)
+        own_shapes = int(given.get("own_shapes", 2))
+        if own_shapes < 0:
+            raise ValueError(f"own_shapes={own_shapes}: a number of shapes is at least 0")
+        return cls(tuple(flag_rows(values)), given.get("cache_dir"), most_shapes, own_shapes)
 
 
 def flag_rows(values):

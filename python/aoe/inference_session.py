@@ -12,13 +12,14 @@ import warnings
 
 import numpy
 
-from . import acl_library, given_model, om_cache
+from . import acl_library, given_model, om_cache, programs
 from .compile_options import CompileOptions
 from .devices import OrtMemoryInfo, own_ep_device
 from .feeds import fed, fitting, put, require_known
 from .io_binding import IOBinding, OrtValue
 from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
+from .open_sizes import OpenSizes
 from .profiler.framework import recorder
 from .providers import PROVIDER, chosen
 from .session_border import (
@@ -111,6 +112,7 @@ class InferenceSession:
             with self._shapes.use(()) as model:
                 self._border = border_of_om(model)
             self._open_inputs = []
+            self._open_sizes = OpenSizes(1, 1)
             return
         in_file = self._source.border
         self._border = with_sizes(in_file, self._options)
@@ -120,9 +122,11 @@ class InferenceSession:
             for value, before in zip(self._border.inputs, in_file.inputs)
             if not is_fixed(before)
         ]
-        self._shapes = LoadedShapes(self._compile_options.most_shapes, self._compiled)
+        options = self._compile_options
+        self._shapes = LoadedShapes(options.most_shapes, self._compiled)
+        self._open_sizes = OpenSizes(options.own_shapes, options.most_shapes)
         if all(is_fixed(value) for value in self._open_inputs):
-            with self._shapes.use(tuple(value.shape for value in self._open_inputs)):
+            with self._model(tuple(value.shape for value in self._open_inputs)):
                 pass
         else:
             om_cache.check_flags(self._compile_options.flags)
@@ -253,10 +257,26 @@ class InferenceSession:
         self._device.make_current()
         wanted = self._wanted(output_names)
         arrays = self._feeds(input_feed)
-        key = tuple(arrays[value.name].shape for value in self._open_inputs)
-        with self._shapes.use(key) as model:
+        shapes = tuple(arrays[value.name].shape for value in self._open_inputs)
+        with self._model(shapes) as model:
             ordered = [arrays[port.name] for port in model.inputs]
             yield self._run(model, ordered, wanted, places or {})
+
+    @contextlib.contextmanager
+    def _model(self, shapes):
+        """The one that serves these shapes of open inputs, loaded as long as the with lasts."""
+        with contextlib.ExitStack() as held:
+            key = self._open_sizes.key(shapes)
+            try:
+                model = held.enter_context(self._shapes.use(key))
+            except programs.ProgramError as error:
+                if key == shapes:
+                    raise
+                self._open_sizes.refuse()
+                if self._options.log_severity_level <= 2:
+                    warnings.warn(f"each new shape is compiled, as sizes cannot be left open: {error}")
+                model = held.enter_context(self._shapes.use(shapes))
+            yield model
 
     def _run(self, model, arrays, wanted, places):
         shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in arrays)

@@ -14,6 +14,7 @@ from . import acl_library, element_types
 from .profiler.framework import recorder
 from .texts import TextList
 
+_ACL_FORMAT_ND = 2
 _GEAR_INPUT = "ascend_mbatch_shape_data"
 
 
@@ -121,6 +122,7 @@ class Execution:
         ]
         self._inputs = self._dataset(self._feeds)
         self._outputs = self._dataset(self._results)
+        self._tell_shapes()
 
     def run(self):
         if self._model._gear_port:
@@ -172,6 +174,17 @@ class Execution:
             _, code = self._acl.mdl.add_dataset_buffer(dataset, buffer)
             acl_library.check("acl.mdl.add_dataset_buffer", code)
         return dataset
+
+    def _tell_shapes(self):
+        """Of inputs whose sizes are open."""
+        for index, port in enumerate(self._model.inputs):
+            if not is_open(port):
+                continue
+            of_port = port.element_type.acl
+            desc = self._acl.create_tensor_desc(of_port, self._feeds[index].shape, _ACL_FORMAT_ND)
+            _, code = self._acl.mdl.set_dataset_tensor_desc(self._inputs, desc, index)
+            self._acl.destroy_tensor_desc(desc)
+            acl_library.check("acl.mdl.set_dataset_tensor_desc", code)
 
     def _allocated(self, index, port):
         """A copy of the output that the run allocated, as only it could tell how large it is."""

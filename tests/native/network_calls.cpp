@@ -248,6 +248,30 @@ RandomCall draw_transpose(Draw& draw) {
   return drawn;
 }
 
+RandomCall draw_concat(Draw& draw) {
+  Shape shape = draw.shape(1, 4);
+  const std::int64_t axis = axis_of(draw, shape);
+  const DataType type = draw.type();
+  RandomCall drawn{.call = {.type = "ConcatV2"}, .inputs = {}};
+  drawn.call.attrs.set("axis", axis);
+  for (std::int64_t i = draw.in(1, 4); i > 0; --i) {
+    at_axis(shape, axis) = draw.dim();
+    drawn.inputs.push_back(numbers(draw, type, shape));
+  }
+  return drawn;
+}
+
+/// Dimensions of 1 are stretched, by the other shape too, which may have more of them, or fewer.
+RandomCall draw_expand(Draw& draw) {
+  Shape shape = draw.shape(0, 4), wanted = shape;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (draw.chance(40)) (draw.chance(70) ? shape : wanted)[d] = 1;
+  if (draw.chance(30)) shape.erase(shape.begin(), shape.begin() + draw.in(0, std::ssize(shape)));
+  if (draw.chance(20))
+    wanted.erase(wanted.begin(), wanted.begin() + draw.in(0, std::ssize(wanted)));
+  return {.call = {.type = "Expand"}, .inputs = {numbers(draw, draw.type(), shape), ints(wanted)}};
+}
+
 }  // namespace
 
 void add_network_drawers(Drawers& drawers) {
@@ -271,6 +295,8 @@ void add_network_drawers(Drawers& drawers) {
     drawers[type] = [type](Draw& draw) { return draw_running(draw, type); };
   drawers["HardMax"] = draw_hardmax;
   drawers["Transpose"] = draw_transpose;
+  drawers["ConcatV2"] = draw_concat;
+  drawers["Expand"] = draw_expand;
   drawers["InstanceNorm"] = draw_instance_norm;
   drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})

@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import onnx_writer
 
 import aoe as ort
-from aoe import bank_places, loaded_shapes, om_cache, programs
+from aoe import bank_places, loaded_shapes, om_cache, open_sizes, programs
 
 
 class CallsTest(SessionTest):
@@ -473,9 +473,6 @@ class BindingTest(SessionTest):
 class CacheTest(SessionTest):
     X = numpy.ones((2, 3), numpy.float32)
 
-    def oms(self):
-        return sorted(pathlib.Path(os.environ["AOE_CACHE_DIR"]).glob("*"))
-
     def test_the_second_session_compiles_nothing(self):
         path = self.model()
         calls = self.compiles()
@@ -572,7 +569,7 @@ class CacheTest(SessionTest):
         self.assertFalse((self.folder / "cache").exists())
 
     def test_the_least_recently_used_goes(self):
-        session = self.open(self.model())
+        session = self.open(self.model(), providers=[("AoeExecutionProvider", {"own_shapes": 8})])
         sizes = []
         for rows in (1, 2, 3):
             session.run(None, {"x": self.X[:1].repeat(rows, 0)})
@@ -598,6 +595,82 @@ class CacheTest(SessionTest):
         ]
         self.assertEqual([each.communicate()[0].strip() for each in both], ["6.0", "6.0"])
         self.assertEqual([each.suffix for each in self.oms()], [".om"])
+
+
+class OpenSizesTest(SessionTest):
+    def cache_model(self):
+        """A cache that grows by what comes, and their sums with it."""
+        path = self.folder / "grows.onnx"
+        onnx_writer.write(
+            path,
+            [
+                onnx_writer.node("Concat", ["past", "x"], ["present"], "grow", axis=1),
+                onnx_writer.node("MatMul", ["present", "w"], ["y"], "product"),
+            ],
+            [onnx_writer.value("past", 1, "past", 3), onnx_writer.value("x", 1, "new", 3)],
+            [onnx_writer.value("present", 1, -1, 3), onnx_writer.value("y", 1, -1, 2)],
+            initializers=[onnx_writer.tensor("w", [3, 2], [1, 2, 3, 4, 5, 6])],
+        )
+        return str(path)
+
+    def test_a_cache_that_grows_is_compiled_three_times(self):
+        session = self.open(self.cache_model())
+        weights = numpy.array([[1, 2], [3, 4], [5, 6]], numpy.float32)
+        past = numpy.zeros((1, 0, 3), numpy.float32)
+        for step in range(12):
+            x = numpy.full((1, 1 if step else 4, 3), step, numpy.float32)
+            y, present = session.run(["y", "present"], {"past": past, "x": x})
+            numpy.testing.assert_array_equal(present, numpy.concatenate([past, x], 1))
+            numpy.testing.assert_allclose(y, present @ weights, rtol=1e-5)
+            past = present
+        self.assertEqual(len(self.oms()), 3)
+
+    def test_bound_memory_is_taken_by_the_om_with_open_sizes(self):
+        session = self.open(self.model(), providers=[("AoeExecutionProvider", {"own_shapes": 0})])
+        for rows in (1, 2, 5):
+            x = numpy.linspace(-1, 1, rows * 3, dtype=numpy.float32).reshape(rows, 3)
+            y = numpy.empty_like(x)
+            binding = session.io_binding()
+            binding.bind_cpu_input("x", x)
+            binding.bind_output(
+                "y", "cpu", 0, numpy.float32, y.shape, y.__array_interface__["data"][0]
+            )
+            session.run_with_iobinding(binding)
+            numpy.testing.assert_array_equal(y, numpy.maximum(x, 0))
+        self.assertEqual(len(self.oms()), 2)
+
+    def test_a_model_that_needs_sizes_is_compiled_for_each(self):
+        session = self.open(self.model(), providers=[("AoeExecutionProvider", {"own_shapes": 1})])
+        compiled = session._cache.om
+
+        def refusing(source, flags):
+            if any("-1" in flag for flag in flags):
+                raise programs.ProgramError(["atc"], 3, "atc: error: it needs sizes")
+            return compiled(source, flags)
+
+        with unittest.mock.patch.object(session._cache, "om", refusing):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for rows in (1, 2, 3, 4):
+                    x = numpy.ones((rows, 3), numpy.float32)
+                    self.assertEqual(session.run(None, {"x": x})[0].tolist(), x.tolist())
+        self.assertEqual(len(caught), 1)
+        self.assertIn("it needs sizes", str(caught[0].message))
+        self.assertEqual(len(self.oms()), 4)
+
+    def test_a_shape_that_keeps_coming_gets_its_own(self):
+        sizes = open_sizes.OpenSizes(own_at_once=1, most_loaded=3)
+        shape = lambda rows: ((rows, 3),)
+        self.assertEqual(sizes.key(shape(1)), shape(1))
+        self.assertEqual(sizes.key(shape(2)), shape(open_sizes.OPEN))
+        for _ in range(16):
+            last = sizes.key(shape(2))
+        self.assertEqual(last, shape(2))
+        for _ in range(40):  # there is room for one more and the open one, no more
+            last = sizes.key(shape(3))
+        self.assertEqual(last, shape(open_sizes.OPEN))
+        self.assertEqual(sizes.key(((2, 5),)), ((open_sizes.OPEN, open_sizes.OPEN),))
+        self.assertEqual(sizes.key(shape(1)), shape(1))
 
 
 class ThreadsTest(SessionTest):

@@ -26,6 +26,10 @@ class SessionTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
+    def oms(self):
+        """The files of the cache."""
+        return sorted(pathlib.Path(os.environ["AOE_CACHE_DIR"]).glob("*"))
+
     def model(self, name="model", op="Relu", shape=(-1, 3), output_shape=None, attributes=None, **types):
         """y = op(x)"""
         path = self.folder / f"{name}.onnx"
