@@ -25,8 +25,23 @@ namespace {
 #undef AOE_BYTES
 #undef AOE_VECTOR
 
+#define AOE_BLOCKS quad_blocks
+#define AOE_BYTES 64
+#define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
+#define AOE_QUADS
+#include "native/product_blocks.inc"
+#undef AOE_BLOCKS
+#undef AOE_BYTES
+#undef AOE_VECTOR
+#undef AOE_QUADS
+
 bool has_long_vectors() {
   static const bool has = __builtin_cpu_supports("x86-64-v4") != 0;
+  return has;
+}
+
+bool has_quads() {
+  static const bool has = has_long_vectors() && __builtin_cpu_supports("avx512vnni") != 0;
   return has;
 }
 #endif
@@ -37,9 +52,12 @@ template <typename T>
 void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
                  Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns) {
 #if defined(__x86_64__)
-  if constexpr (!std::is_same_v<T, Pair>)
+  if constexpr (std::is_same_v<T, Quad>) {
+    if (has_quads()) return quad_blocks::add_product<T>(left, rows, length, right, sums, columns);
+  } else if constexpr (!std::is_same_v<T, Pair>) {
     if (has_long_vectors())
       return long_blocks::add_product<T>(left, rows, length, right, sums, columns);
+  }
 #endif
   blocks::add_product<T>(left, rows, length, right, sums, columns);
 }
@@ -50,4 +68,6 @@ template void add_product<double>(Rows<const double>, std::int64_t, std::int64_t
                                   Rows<const double>, Rows<double>, std::int64_t);
 template void add_product<Pair>(Rows<const Pair>, std::int64_t, std::int64_t, Rows<const Pair>,
                                 Rows<Pair>, std::int64_t);
+template void add_product<Quad>(Rows<const Quad>, std::int64_t, std::int64_t, Rows<const Quad>,
+                                Rows<Quad>, std::int64_t);
 }  // namespace aoe::native

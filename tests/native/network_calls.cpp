@@ -37,6 +37,31 @@ RandomCall draw_matmul(Draw& draw) {
           .tolerance = type == DataType::kFloat ? 1e-5 : 1e-13};
 }
 
+/// Of the extreme bytes, in products of more rows, steps and columns than a thread takes at a time as well.
+RandomCall draw_matmul_integer(Draw& draw) {
+  RandomCall drawn = draw_matmul(draw);
+  Shape a = drawn.inputs[0]->desc().shape, b = drawn.inputs[1]->desc().shape;
+  if (draw.chance(5)) a.back() = b[b.size() == 1 ? 0 : b.size() - 2] = draw.in(750, 900);
+  const DataType left = draw.one_of({DataType::kInt8, DataType::kUint8}),
+                 right = draw.one_of({DataType::kInt8, DataType::kUint8});
+  const auto bytes = [&](DataType type, const Shape& shape) {
+    const double low = type == DataType::kInt8 ? -128 : 0;
+    const bool is_extreme = draw.chance(30);
+    return made(type, shape, [&draw, low, is_extreme] {
+      return low + static_cast<double>(is_extreme ? 255 * draw.in(0, 1) : draw.in(0, 255));
+    });
+  };
+  drawn = {.call = {.type = "MatMulInteger", .version = 10},
+           .inputs = {bytes(left, a), bytes(right, b)}};
+  if (draw.chance(70))
+    drawn.inputs.push_back(
+        bytes(left, draw.chance(30) && a.size() > 1 ? Shape{a[a.size() - 2]} : Shape{}));
+  if (drawn.inputs.size() == 3 && draw.chance(70))
+    drawn.inputs.push_back(
+        bytes(right, draw.chance(30) && b.size() > 1 ? Shape{b.back()} : Shape{1}));
+  return drawn;
+}
+
 RandomCall draw_gemm(Draw& draw) {
   const std::int64_t m = draw.dim(), n = draw.dim(), k = draw.dim();
   const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
@@ -276,6 +301,7 @@ RandomCall draw_expand(Draw& draw) {
 
 void add_network_drawers(Drawers& drawers) {
   drawers["MatMulV2"] = draw_matmul;
+  drawers["MatMulInteger"] = draw_matmul_integer;
   drawers["Gemm"] = draw_gemm;
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
     drawers[type] = [type](Draw& draw) { return draw_softmax(draw, type); };
