@@ -1,11 +1,12 @@
 // reduce: generated reductions over any axes, and global pooling, of real numbers and integers. Lanes run along the innermost
-// dimension: across results where it is kept, along one result where it is reduced.
+// dimension: across results where it is kept, along one result where it is reduced; short rows are reduced several at once.
 #include <algorithm>
 
 #include "base/check.h"
 #include "compiler/broadcast_layout.h"
 #include "compiler/element_lanes.h"
 #include "compiler/kernel_buffers.h"
+#include "compiler/lane_folds.h"
 #include "compiler/plain_task.h"
 #include "compiler/strided_nest.h"
 #include "reference/formula.h"
@@ -154,6 +155,13 @@ Rows rows_of(const Task& task, const FormatChoice& format, int c0) {
   return rows;
 }
 
+/// What adding up the lanes of one result would take as long for as reading it.
+bool has_short_rows(const Rows& rows, int lanes) {
+  constexpr std::int64_t kMostVectors = 4;
+  return rows.runs_along_result && rows.reduced.size() == 1 && rows.reduced[0].stride == 1 &&
+         rows.kept.strides[0].back() <= 1 && rows.count <= kMostVectors * lanes;
+}
+
 /// Sums one result (or one per lane) up in several accumulators.
 class Accumulation {
  public:
@@ -181,13 +189,38 @@ class Accumulation {
     if (rows_.runs_along_result) {
       sum = reduction_.combine_lanes(builder_.get(builder_.local(sum)));
     }
+    return finished(sum);
+  }
+
+  /// Of short rows, as many as there are lanes, or `active`: a result in each lane.
+  Vec run_rows(loopnest::Buffer input, Int base, std::optional<Int> active) {
+    const std::int64_t rows = active ? active->constant().value() : lanes_;
+    std::vector<Vec> vectors;
+    for (std::int64_t r = 0; r < rows; ++r)
+      vectors.push_back(short_row(input, base + r * rows_.kept.strides[1].back()));
+    return finished(fold_lanes(builder_, std::move(vectors), reduction_.combine));
+  }
+
+ private:
+  Vec finished(Vec sum) const {
     Vec result = reduction_.finish(sum, static_cast<double>(rows_.count));
     if (!is_integer(dtype_) || !reduction_.is_real) return result;
     const bool is_wide = size_bytes(dtype_) == 8 || dtype_ == DataType::kUint32;
     return convert(result, is_wide ? Type::kInt64 : Type::kInt32);
   }
 
- private:
+  Vec short_row(loopnest::Buffer input, Int row) {
+    std::optional<Vec> sum;
+    for (std::int64_t i = 0; i < rows_.count; i += lanes_) {
+      const std::int64_t rest = rows_.count - i;
+      const std::optional<Int> active = rest < lanes_ ? std::optional(Int(rest)) : std::nullopt;
+      Vec x = prepared(builder_.load_as(type_, input, row + i, lanes_, active));
+      if (active) x = select(active_lanes(*active, lanes_), x, reduction_.start(lanes_, type_));
+      sum = builder_.get(builder_.local(sum ? reduction_.combine(*sum, x) : x));
+    }
+    return *sum;
+  }
+
   /// All reduced dimensions but the last.
   void walk(std::size_t d, Int base, const std::function<void(Int)>& row) {
     if (d + 1 >= rows_.reduced.size()) return row(base);
@@ -196,12 +229,15 @@ class Accumulation {
                   [&](Int i) { walk(d + 1, base + i * dimension.stride, row); });
   }
 
-  void accumulate(std::size_t sum, Vec x) {
+  Vec prepared(Vec x) {
     const Vec element = builder_.get(builder_.local(x));
     const bool is_its_size =
         reduction_.prepare == magnitude && is_integer(dtype_) && !is_signed(dtype_);
-    const Vec prepared = is_its_size ? element : reduction_.prepare(element);
-    builder_.assign(sums_[sum], reduction_.combine(builder_.get(sums_[sum]), prepared));
+    return is_its_size ? element : reduction_.prepare(element);
+  }
+
+  void accumulate(std::size_t sum, Vec x) {
+    builder_.assign(sums_[sum], reduction_.combine(builder_.get(sums_[sum]), prepared(x)));
   }
 
   /// Each lane its own result: the last reduced dimension is a loop.
@@ -270,9 +306,12 @@ class ReducePlan final : public NestPlan {
     Builder builder("reduce");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     emit(builder, tiling, [&](const NestPosition& at) {
+      const bool is_short = has_short_rows(rows_, soc().vector_lanes());
       Accumulation accumulation(builder, rows_, *reduction_of(task()), task().in(0).dtype,
-                                soc().vector_lanes(), tiling.accumulators);
-      const Vec result = accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
+                                soc().vector_lanes(), is_short ? 0 : tiling.accumulators);
+      const Vec result = is_short
+                             ? accumulation.run_rows(*buffers.inputs[0], at.offsets[1], at.active)
+                             : accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
       builder.store(buffers.outputs[0], at.offsets[0], result, at.active);
     });
     return jit_kernel(builder.finish(), {});
@@ -280,7 +319,10 @@ class ReducePlan final : public NestPlan {
 
  private:
   ReducePlan(const Task& task, const FormatChoice& format, const Soc& soc, const Rows& rows)
-      : NestPlan(task, format, soc, rows.kept, rows.runs_along_result ? 1 : soc.vector_lanes(),
+      : NestPlan(task, format, soc, rows.kept,
+                 rows.runs_along_result && !has_short_rows(rows, soc.vector_lanes())
+                     ? 1
+                     : soc.vector_lanes(),
                  rows.count, accumulated()),
         rows_(rows) {}
 
@@ -290,6 +332,7 @@ class ReducePlan final : public NestPlan {
 class Reduce final : public ImplBy<ReducePlan> {
  public:
   std::string_view name() const override { return "reduce"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (reduction_of(task) == nullptr) return Unexpected("does not compute " + task.op.type);
