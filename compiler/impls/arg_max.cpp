@@ -1,5 +1,6 @@
-// arg_max: generated ArgMax and ArgMin. Lanes hold neighbouring results where the axis is not the innermost; else each lane
-// searches its part of the row, and the lanes are compared at the end. In rows with NaN any position may be the answer.
+// arg_max: generated ArgMax and ArgMin. Lanes hold neighbouring results where the axis is not the innermost, and where rows are
+// short, which are transposed in registers; else each lane searches its part of the row, and the lanes are compared at the end. In
+// rows with NaN any position may be the answer.
 #include <algorithm>
 
 #include "base/check.h"
@@ -27,8 +28,14 @@ bool runs_along(const reference::AxisView& view) {
   return view.inner == 1;
 }
 
+/// To compare the lanes at the end would take longer than to transpose so many rows.
+bool has_short_rows(const reference::AxisView& view, int lanes) {
+  return runs_along(view) && view.dim <= std::int64_t{2} * lanes;
+}
+
 /// Over results. Operand 0: the output, 1: the input.
-StridedNest arg_nest(const reference::AxisView& view) {
+StridedNest arg_nest(const reference::AxisView& view, int lanes) {
+  if (has_short_rows(view, lanes)) return {.extents = {view.outer}, .strides = {{1}, {view.dim}}};
   return {.extents = {view.outer, view.inner},
           .strides = {{view.inner, 1}, {view.dim * view.inner, 1}}};
 }
@@ -93,8 +100,8 @@ class Search {
 class ArgMaxPlan final : public NestPlan {
  public:
   ArgMaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, arg_nest(arg_view(task)), soc.vector_lanes(),
-                 arg_view(task).dim),
+      : NestPlan(task, format, soc, arg_nest(arg_view(task), soc.vector_lanes()),
+                 soc.vector_lanes(), arg_view(task).dim),
         view_(arg_view(task)) {}
 
   Features features(const Schedule& schedule) const override {
@@ -113,24 +120,29 @@ class ArgMaxPlan final : public NestPlan {
 
   Kernel build(const Schedule& schedule) const override {
     std::vector<PackedConstant> constants;
-    if (runs_along(view_)) constants.push_back(packed(lane_numbers(soc().vector_lanes())));
+    if (compares_lanes()) constants.push_back(packed(lane_numbers(soc().vector_lanes())));
     Builder builder("arg_max");
     const KernelBuffers buffers = declare_buffers(builder, task(), constants.size(), false);
     const loopnest::Buffer x = *buffers.inputs[0];
     emit(builder, tiling(schedule), [&](const NestPosition& at) {
-      const Vec found = runs_along(view_)
+      const Vec found = compares_lanes()
                             ? along(builder, x, at.offsets[1],
                                     builder.load(buffers.constants[0], 0, soc().vector_lanes()))
-                            : across(builder, x, at.offsets[1], at.active);
+                        : runs_along(view_) ? short_rows(builder, x, at)
+                                            : across(builder, x, at.offsets[1], at.active);
       builder.store(buffers.outputs[0], at.offsets[0], found, at.active);
     });
     return jit_kernel(builder.finish(), std::move(constants));
   }
 
  private:
+  bool compares_lanes() const {
+    return runs_along(view_) && !has_short_rows(view_, soc().vector_lanes());
+  }
+
   NestTiling tiling(const Schedule& schedule) const override {
     const NestTiling tiling = NestPlan::tiling(schedule);
-    return runs_along(view_) ? NestTiling{.lanes = 1, .row_block = tiling.row_block} : tiling;
+    return compares_lanes() ? NestTiling{.lanes = 1, .row_block = tiling.row_block} : tiling;
   }
 
   static std::vector<float> lane_numbers(int lanes) {
@@ -147,6 +159,28 @@ class ArgMaxPlan final : public NestPlan {
       search.step(builder.load_as(search.type(), x, base + k * view_.inner, lanes, active),
                   broadcast(to_float(k), lanes));
     });
+    return search.position();
+  }
+
+  /// A row in each lane.
+  Vec short_rows(Builder& builder, loopnest::Buffer x, const NestPosition& at) const {
+    const int lanes = soc().vector_lanes();
+    const std::int64_t rows = at.active ? at.active->constant().value() : lanes;
+    Search search(builder, task(), lanes);
+    for (std::int64_t first = 0; first < view_.dim; first += lanes) {
+      const std::int64_t count = std::min<std::int64_t>(lanes, view_.dim - first);
+      const std::optional<Int> active = count < lanes ? std::optional(Int(count)) : std::nullopt;
+      std::vector<Vec> block;
+      for (std::int64_t r = 0; r < rows; ++r)
+        block.push_back(builder.get(builder.local(builder.load_as(
+            search.type(), x, at.offsets[1] + (r * view_.dim + first), lanes, active))));
+      block.resize(static_cast<std::size_t>(lanes), block.back());
+      for (std::int64_t k = 0; k < count; ++k) {
+        const Vec column = builder.get(builder.local(transpose_row(block, static_cast<int>(k))));
+        const Vec position = splat(static_cast<float>(first + k), lanes);
+        first + k == 0 ? search.start(column, position) : search.step(column, position);
+      }
+    }
     return search.position();
   }
 
@@ -175,6 +209,7 @@ class ArgMaxPlan final : public NestPlan {
 class ArgMax final : public ImplBy<ArgMaxPlan> {
  public:
   std::string_view name() const override { return "arg_max"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (task.op.type != "ArgMaxV2" && task.op.type != "ArgMin")
