@@ -47,10 +47,12 @@ void expand_lp_norm(FunctionCall& call) {
   call.give(0, x / call.op("Where", {is_zero(norm), constant(call, 1), norm}));
 }
 
+const Axes kMeanVarianceAxes = {0, 2, 3};
+
 void expand_mean_variance(FunctionCall& call) {
   constexpr double kEpsilon = 1e-9;  // the one that ONNX's definition has
   const Term x = call.input(0);
-  const Axes axes = call.attrs().get_ints("axes", {0, 2, 3});
+  const Axes axes = call.attrs().get_ints("axes", kMeanVarianceAxes);
   const Term centered = x - reduce("ReduceMean", x, axes);
   const Term variance = reduce("ReduceMean", centered * centered, axes);
   call.give(0, centered / (call.op("Sqrt", {variance}) + kEpsilon));
@@ -232,11 +234,13 @@ struct Composite {
   std::string_view type;
   std::function<void(FunctionCall&, const Graph&, const Node&)> expand;
   bool is_of_float64 = false;  ///< as well: its parts have kernels for that
+  bool is_of_open_axes =
+      false;  ///< as well, if it reduces one: nothing cuts it into parts of known sizes then
 };
 
 const std::array kComposites = {
-    Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }, true},
-    Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }, true},
+    Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }, true, true},
+    Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }, true, true},
     Composite{"BatchNorm",
               [](auto& call, auto&, auto& node) { expand_batch_norm(call, node.op.version); },
               true},
@@ -266,14 +270,29 @@ const std::array kComposites = {
               [](auto& call, auto&, auto&) { expand_cross_entropy(call); }, true},
 };
 
+bool is_open(const Shape& shape, std::int64_t axis) {
+  const auto rank = std::ssize(shape);
+  return shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] == kUnknownDim;
+}
+
+/// Of LpNorm or MVN.
+bool reduces_open_axis(const Attrs& attrs, const Shape& shape, bool has_axes) {
+  if (!has_axes) return is_open(shape, attrs.get_int("axis", -1));
+  return std::ranges::any_of(attrs.get_ints("axes", kMeanVarianceAxes),
+                             [&](std::int64_t axis) { return is_open(shape, axis); });
+}
+
 const Composite* composite_of(const Graph& graph, const Node& node) {
   const auto found = std::ranges::find(kComposites, node.op.type, &Composite::type);
   if (found == kComposites.end() || node.outputs[0] == kNone) return nullptr;
   const TensorDesc& x = graph.values[node.inputs[0]].desc;
   const bool is_of_type =
       x.dtype == DataType::kFloat || (x.dtype == DataType::kDouble && found->is_of_float64);
-  const bool is_known = is_of_type && has_known_rank(x) && is_static(x.shape);
-  return is_known && !x.shape.empty() && element_count(x.shape) > 0 ? &*found : nullptr;
+  if (!is_of_type || !has_known_rank(x) || x.shape.empty()) return nullptr;
+  if (is_static(x.shape)) return element_count(x.shape) > 0 ? &*found : nullptr;
+  const bool is_taken =
+      found->is_of_open_axes && reduces_open_axis(node.op.attrs, x.shape, node.op.type == "MVN");
+  return is_taken ? &*found : nullptr;
 }
 
 bool expand_composite_at(Graph& graph, NodeId id) {

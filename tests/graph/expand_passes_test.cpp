@@ -89,6 +89,16 @@ const PassCase kExpandCases[] = {
      "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
     {"expand_composites_log_sum_exp_of_double", "expand_composites",
      "g (double[2,3] x) => (double[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
+    {"expand_composites_norms_of_open_axes", "expand_composites",
+     R"(g (float[4] c, float[4,4] x) => (y, z, m) <int64[1] flat = {-1}> {
+       n = NonZero (c)
+       i = Reshape (n, flat)
+       columns = Gather <axis = 1> (x, i)
+       rows = Gather <axis = 0> (x, i)
+       y = LpNormalization <axis = 1> (columns)
+       z = LpNormalization <axis = 1> (rows)
+       m = MeanVarianceNormalization <axes = [0]> (rows)
+     })"},
     {"convolve_transposed", "convolve_transposed",
      R"(g (float[2,3,8,8] x) => (float[2,2,16,16] y) <float[3,2,4,4] w, float[2] b> {
        c = ConvTranspose <strides = [2,2], pads = [1,1,1,1]> (x, w, b)
