@@ -35,20 +35,26 @@ void run_nearest(const Run& run, const std::vector<Table>& tables) {
 
 /// A table the other way round: entry tap * outputs + o. What has fewer taps than others has weights of 0 behind them.
 struct Picks {
-  std::vector<std::int64_t> positions;
-  std::vector<double> weights;
-  std::int64_t inputs = 0, outputs = 0;
+  std::vector<std::int64_t> positions = {};
+  std::vector<double> weights = {};
+  std::int64_t inputs = 0, outputs = 0,
+               inner = 1;  ///< elements behind each; few are entries of their own
 };
 
-Picks picks_of(const Table& table, std::int64_t inputs) {
+Picks picks_of(const Table& table, std::int64_t inputs, std::int64_t inner) {
+  constexpr std::int64_t kFew = 8;  // channels of an image, which are no vectors
+  const std::int64_t apart = inner < kFew ? inner : 1;
   std::size_t taps = 1;
   for (const auto& position : table) taps = std::max(taps, position.taps.size());
-  Picks picks{.inputs = inputs, .outputs = std::ssize(table)};
+  Picks picks{
+      .inputs = inputs * apart, .outputs = std::ssize(table) * apart, .inner = inner / apart};
   for (std::size_t tap = 0; tap < taps; ++tap)
     for (const auto& position : table) {
       const bool is_there = tap < position.taps.size();
-      picks.positions.push_back(is_there ? position.taps[tap].position : 0);
-      picks.weights.push_back(is_there ? position.taps[tap].weight : 0);
+      for (std::int64_t i = 0; i < apart; ++i) {
+        picks.positions.push_back(is_there ? position.taps[tap].position * apart + i : 0);
+        picks.weights.push_back(is_there ? position.taps[tap].weight : 0);
+      }
     }
   return picks;
 }
@@ -75,9 +81,9 @@ AOE_WIDE_EXACT void store(const double* __restrict from, std::int64_t count, T* 
   for (std::int64_t i = 0; i < count; ++i) to[i] = reference::convert<T>(from[i]);
 }
 
-/// Along an axis with `inner` elements behind it.
-void blend(const std::vector<double>& from, const Picks& picks, std::int64_t inner,
-           std::vector<double>& result) {
+/// Along an axis.
+void blend(const std::vector<double>& from, const Picks& picks, std::vector<double>& result) {
+  const std::int64_t inner = picks.inner;
   const std::int64_t outer = std::ssize(from) / (picks.inputs * inner);
   result.assign(static_cast<std::size_t>(outer * picks.outputs * inner), 0);
   const std::int64_t entries = std::ssize(picks.positions);
@@ -105,9 +111,14 @@ class Blend {
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (d < first_) outer_ *= shape[d];
       if (d > first_) inner_ *= shape[d];
-      if (d > first_) later_.push_back(picks_of(tables[d], shape[d]));
+      if (d > first_) inner_outputs_ *= std::ssize(tables[d]);
     }
-    for (const Picks& picks : later_) inner_outputs_ *= picks.outputs;
+    std::int64_t behind = inner_;
+    for (std::size_t d = first_ + 1; d < shape.size(); ++d) {
+      behind /= shape[d];
+      if (!is_identity(tables[d], shape[d]))
+        later_.push_back(picks_of(tables[d], shape[d], behind));
+    }
     table_ = &tables[first_];
     inputs_ = shape[first_];
   }
@@ -121,10 +132,8 @@ class Blend {
       for (std::int64_t i = begin; i < end; ++i) {
         take(x_.as<T>() + i / outputs * inputs_ * inner_,
              (*table_)[static_cast<std::size_t>(i % outputs)], values);
-        std::int64_t inner = inner_;
         for (const Picks& picks : later_) {
-          inner /= picks.inputs;
-          blend(values, picks, inner, next);
+          blend(values, picks, next);
           std::swap(values, next);
         }
         store(values.data(), inner_outputs_, y_.as<T>() + i * inner_outputs_);
