@@ -18,6 +18,12 @@ using reference::RecurrentLayout;
 enum LstmGate : std::int64_t { kInput, kOutput, kForget, kCell };
 enum GruGate : std::int64_t { kUpdate, kReset, kCandidate };
 
+constexpr double kFlopsPerNs = 20;
+constexpr double kProductsPerNs =
+    8;  ///< of one row, whose factors come from the second-level cache
+constexpr std::int64_t kRowsAtOnce = 12;  ///< of inputs, that a thread multiplies
+constexpr std::int64_t kColumnsAtOnce = 24;
+
 /// What one direction multiplies and adds. A row of sums is gates x hidden.
 template <typename T>
 struct Direction {
@@ -119,7 +125,7 @@ void Recurrence<T>::add_biases(std::int64_t d, Direction<T>& to) const {
 /// Products with packed factors are twice as fast for several rows; packing takes as long as some dozens of rows.
 template <typename T>
 void Recurrence<T>::pack(Direction<T>& to) const {
-  constexpr std::int64_t kManyRows = 256, kRowsOfAStep = 4;
+  constexpr std::int64_t kManyRows = 64, kRowsOfAStep = 4;
   if (layout_.steps * layout_.batch < kManyRows) return;
   const auto of_gates = [&](const T* factors, std::int64_t size) {
     std::vector<Panels<T>> packed;
@@ -164,8 +170,11 @@ AOE_WIDE void write_cell(const T* __restrict forget, const T* __restrict input,
 template <typename T>
 class Walk {
  public:
-  Walk(const Recurrence<T>& all, std::int64_t d, std::int64_t begin, std::int64_t end)
+  /// `threads` share what its inputs add.
+  Walk(const Recurrence<T>& all, Threads& threads, std::int64_t d, std::int64_t begin,
+       std::int64_t end)
       : all_(all),
+        threads_(threads),
         direction_(all.directions_[static_cast<std::size_t>(d)]),
         d_(d),
         first_(begin),
@@ -176,7 +185,7 @@ class Walk {
         cell_(states(reference::kSequenceCell)) {}
 
   void run() {
-    constexpr std::int64_t kGoodRows = 48;  // of a product
+    constexpr std::int64_t kGoodRows = 4 * kRowsAtOnce;  // of a product
     const std::int64_t ahead = std::max<std::int64_t>(1, kGoodRows / rows_);
     std::int64_t longest = 0;
     for (std::int64_t r = 0; r < rows_; ++r) longest = std::max(longest, length(r));
@@ -224,14 +233,36 @@ class Walk {
         std::copy_n(from + all_.layout_.x_at(all_.time_of(d_, b, now), b), size,
                     x_.data() + i * size);
     }
-    add_product(direction_.weights, direction_.packed_weights, 0, all_.gates(), {x_.data(), size},
-                count * rows_, size, {sums_.data(), width_});
+    const std::int64_t rows = count * rows_;
+    const double cost = 2.0 * static_cast<double>(kRowsAtOnce * width_ * size) / kFlopsPerNs;
+    threads_.share(
+        (rows + kRowsAtOnce - 1) / kRowsAtOnce, cost, [&](std::int64_t begin, std::int64_t end) {
+          const std::int64_t first = begin * kRowsAtOnce;
+          add_product(direction_.weights, direction_.packed_weights, 0, all_.gates(),
+                      {x_.data() + first * size, size}, std::min(rows, end * kRowsAtOnce) - first,
+                      size, {sums_.data() + first * width_, width_});
+        });
   }
 
   /// Adds what `count` gates from number `gate` on make of these rows.
   void recur(std::int64_t gate, std::int64_t count, const T* rows, Rows<T> sums) const {
+    if (rows_ == 1) return recur_shared(gate, count, rows, sums.data);
     add_product(direction_.recurrence, direction_.packed_recurrence, gate, count,
                 {rows, hidden_size_}, rows_, hidden_size_, sums);
+  }
+
+  /// Of one row. Each thread finds its part of the factors in a cache of its own, step after step.
+  void recur_shared(std::int64_t gate, std::int64_t count, const T* row, T* sums) const {
+    const std::int64_t size = hidden_size_, columns = count * size;
+    const T* factors = direction_.recurrence + gate * size * size;
+    const double cost = static_cast<double>(kColumnsAtOnce * size) / kProductsPerNs;
+    threads_.share((columns + kColumnsAtOnce - 1) / kColumnsAtOnce, cost,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     const std::int64_t first = begin * kColumnsAtOnce;
+                     add_dot_products<T>({row, size}, 1, {factors + first * size, size},
+                                         std::min(columns, end * kColumnsAtOnce) - first, size,
+                                         {sums + first, columns});
+                   });
   }
 
   void add_product(const T* factors, const std::vector<Panels<T>>& packed, std::int64_t gate,
@@ -336,6 +367,7 @@ class Walk {
   }
 
   const Recurrence<T>& all_;
+  Threads& threads_;
   const Direction<T>& direction_;
   const std::int64_t d_, first_, rows_, hidden_size_, width_;  ///< the last of a row of sums
   std::vector<T> hidden_, cell_;                               ///< rows x hidden
@@ -349,14 +381,15 @@ void Recurrence<T>::run() const {
     std::fill_n(y.as<T>(), y.elements(), T{});
   const double flops = 2.0 * static_cast<double>(layout_.steps * gates() * layout_.hidden) *
                        static_cast<double>(layout_.input + layout_.hidden);
-  constexpr double kFlopsPerNs = 20;
+  if (layout_.directions * layout_.batch == 1) return Walk<T>(*this, run_.threads, 0, 0, 1).run();
   run_.threads.share(
       layout_.directions * layout_.batch, flops / kFlopsPerNs,
       [&](std::int64_t begin, std::int64_t end) {
+        OneThread alone;
         while (begin < end) {
           const std::int64_t d = begin / layout_.batch;
           const std::int64_t stop = std::min(end, (d + 1) * layout_.batch);
-          Walk<T>(*this, d, begin - d * layout_.batch, stop - d * layout_.batch).run();
+          Walk<T>(*this, alone, d, begin - d * layout_.batch, stop - d * layout_.batch).run();
           begin = stop;
         }
       });
