@@ -1,6 +1,6 @@
-// TopK: elements as integers that sort like them, on a heap of the k best that were seen so far. Most of a long row is compared
-// with the worst of these alone, a vector at a time; for few of a long row one pass finds a bar, and there is no heap, and a row of
-// which many are wanted is sorted. Lines that lie across a tensor are searched side by side, each with the few
+// TopK: elements as integers that sort like them. One pass over a long row finds a bar that most of it stays below, a second one what
+// does not, a vector at a time; a row of which many are wanted is sorted, and of a short one a heap has the k best that were seen so
+// far. Lines that lie across a tensor are searched side by side, each with the few
 // best of it in order.
 #include <algorithm>
 #include <cstring>
@@ -39,12 +39,15 @@ AOE_WIDE bool any_at_most(const T* x, Key bar, Key flip) {
 
 constexpr std::int64_t kLanes = 64;
 
-/// best[j] = the smallest key of elements j, j + kLanes, j + 2 kLanes, ... as far as all have one.
-template <typename T, typename Key>
-AOE_WIDE void best_of_lanes(const T* x, std::int64_t length, Key flip, Key* __restrict best) {
-  for (std::int64_t j = 0; j < kLanes; ++j) best[j] = sort_key(x[j]) ^ flip;
-  for (std::int64_t i = kLanes; i + kLanes <= length; i += kLanes)
-    for (std::int64_t j = 0; j < kLanes; ++j) {
+/// best[j] = the smallest key of elements j, j + lanes, j + 2 lanes, ... as far as all have one. kCount: how many lanes, if the compiler
+/// is to know.
+template <std::int64_t kCount = 0, typename T, typename Key>
+AOE_WIDE void best_of_lanes(const T* x, std::int64_t length, Key flip, std::int64_t count,
+                            Key* __restrict best) {
+  const std::int64_t lanes = kCount == 0 ? count : kCount;
+  for (std::int64_t j = 0; j < lanes; ++j) best[j] = sort_key(x[j]) ^ flip;
+  for (std::int64_t i = lanes; i + lanes <= length; i += lanes)
+    for (std::int64_t j = 0; j < lanes; ++j) {
       const Key key = sort_key(x[i + j]) ^ flip;
       best[j] = key < best[j] ? key : best[j];
     }
@@ -62,8 +65,7 @@ class Selection {
   std::span<const Entry> run(const T* x, std::int64_t length) {
     entries_.clear();
     if (k_ == 0) return {};
-    if (k_ <= kFew && length >= 4 * kLanes) return run_few(x, length);
-    if (k_ * kMany >= length && length >= 4 * kLanes) return run_many(x, length);
+    if (length >= 4 * kLanes) return are_many_of(length) ? run_many(x, length) : run_few(x, length);
     std::int64_t i = 0;
     for (; i < k_; ++i) entries_.push_back({key(x[i]), i});
     std::make_heap(entries_.begin(), entries_.end());
@@ -83,15 +85,29 @@ class Selection {
 
  private:
   static constexpr std::int64_t kFew = 16;
-  static constexpr std::int64_t kMany = 32;  ///< the row is no longer than k times this
 
-  /// The k-th best of the lanes' best is no better than the k-th best of all: what is worse is passed by. Little more than k
-  /// elements are left where they differ.
+  /// To sort a row by bytes takes as long as to find a bar and what reaches it, if it is not much longer than k.
+  bool are_many_of(std::int64_t length) const {
+    constexpr std::int64_t kShort = 2048, kMany = 16, kManyOfShort = 32;
+    return k_ > kFew && k_ * (length < kShort ? kManyOfShort : kMany) >= length;
+  }
+
+  /// The k-th best of the lanes' best is no better than the k-th best of all. With four lanes for each of k little more than k
+  /// elements reach it where they differ.
+  Key bar_of(const T* x, std::int64_t length) {
+    const std::int64_t lanes = (k_ + kFew - 1) / kFew * kLanes;
+    lanes_.resize(static_cast<std::size_t>(lanes));
+    if (lanes == kLanes)
+      best_of_lanes<kLanes>(x, length, flip_, lanes, lanes_.data());
+    else
+      best_of_lanes(x, length, flip_, lanes, lanes_.data());
+    std::nth_element(lanes_.begin(), lanes_.begin() + (k_ - 1), lanes_.end());
+    return lanes_[static_cast<std::size_t>(k_ - 1)];
+  }
+
+  /// What is worse is passed by.
   std::span<const Entry> run_few(const T* x, std::int64_t length) {
-    Key lanes[kLanes];
-    best_of_lanes(x, length, flip_, lanes);
-    std::nth_element(lanes, lanes + k_ - 1, lanes + kLanes);
-    const Key bar = lanes[k_ - 1];
+    const Key bar = bar_of(x, length);
     for (std::int64_t i = 0; i < length;) {
       const bool is_block = i + kBlock <= length;
       const std::int64_t end = is_block ? i + kBlock : length;
@@ -145,6 +161,7 @@ class Selection {
   Key flip_;
   std::vector<Entry> entries_;  ///< a heap, the worst on top; or in order
   std::vector<Entry> room_;
+  std::vector<Key> lanes_;
   std::vector<std::int64_t> counts_;
 };
 

@@ -21,7 +21,9 @@ RandomCall draw_top_k(Draw& draw) {
   if (draw.chance(50)) drawn.call.attrs.set("largest", draw.in(0, 1));
   if (draw.chance(50)) drawn.call.attrs.set("sorted", draw.in(0, 1));
   drawn.inputs = {with_ties(draw, draw.numeric(), shape),
-                  ints({draw.chance(10) ? dim : draw.in(0, std::min<std::int64_t>(dim, 40))})};
+                  ints({draw.chance(10)   ? dim
+                        : draw.chance(20) ? draw.in(0, dim)
+                                          : draw.in(0, std::min<std::int64_t>(dim, 40))})};
   drawn.outputs = 2;
   return drawn;
 }
