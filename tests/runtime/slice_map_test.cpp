@@ -74,8 +74,27 @@ void expect_sums(const Sum& sum, const std::vector<std::int64_t>& parts, std::in
 TEST(SliceMap, TakesAnyNumberOfSlicesAlongAnyAxis) {
   for (const Sum& sum : {Sum{{1, 3}, 0}, Sum{{2, 1, 3}, 1}, Sum{{2, 3, 1}, 2}, Sum{{1}, 0}})
     for (const std::vector<std::int64_t>& parts :
-         {std::vector<std::int64_t>{8, 1}, {1}, {8}, {2, 8}, {16, 4}})
+         {std::vector<std::int64_t>{8, 1}, {1}, {8}, {2, 8}, {16, 4}, {12, 5, 2}})
       for (std::int64_t slices = 0; slices < 35; ++slices) expect_sums(sum, parts, slices);
+}
+
+TEST(SliceMap, TakesShorterPartsForWhatLongOnesLeave) {
+  const std::vector<std::int64_t> lengths = {128, 16, 2};
+  const auto parts_of = [&](std::int64_t slices, bool is_in_place) {
+    std::vector<std::int64_t> parts;
+    for (std::int64_t done = 0; done < slices; done += parts.back())
+      parts.push_back(lengths[SliceMap::next_part(lengths, slices - done, slices, is_in_place)]);
+    return parts;
+  };
+  using Parts = std::vector<std::int64_t>;
+  EXPECT_EQ(parts_of(131, false), (Parts{128, 2, 2}));
+  EXPECT_EQ(parts_of(300, false), (Parts{128, 128, 16, 16, 16}));
+  EXPECT_EQ(parts_of(201, false), (Parts{128, 16, 16, 16, 16, 16}));
+  EXPECT_EQ(parts_of(210, false), (Parts{128, 128}));  // the second is full enough
+  EXPECT_EQ(parts_of(137, false), (Parts{128, 16}));   // more than half
+  EXPECT_EQ(parts_of(100, false), (Parts{128}));
+  EXPECT_EQ(parts_of(100, true), (Parts{16, 16, 16, 16, 16, 16, 2, 2}));
+  EXPECT_EQ(parts_of(1, false), (Parts{2}));
 }
 
 TEST(SliceMap, RefusesSlicesThatAreNotEquallyMany) {
