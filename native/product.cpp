@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "native/wide.h"
 
 namespace aoe::native {
