@@ -74,8 +74,10 @@ std::vector<TensorDesc> infer_gather_nd(const InferContext& ctx) {
   check_same_shape(Shape(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(batch)),
                    Shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch)),
                    "the batch of the indices");
-  if (indices.back() == kUnknownDim) throw Undetermined{};
-  const std::size_t indexed = batch + static_cast<std::size_t>(indices.back());
+  const bool is_open = indices.back() == kUnknownDim;
+  if (is_open && data.size() > batch + 1) throw Undetermined{};  // along one axis or several
+  if (indices.back() == 0) fail_model("indices " + to_string(indices) + " choose along no axis");
+  const std::size_t indexed = batch + (is_open ? 1 : static_cast<std::size_t>(indices.back()));
   if (indexed > data.size())
     fail_model("indices " + to_string(indices) + " reach deeper than data " + to_string(data));
   Shape out(indices.begin(), indices.end() - 1);

@@ -263,5 +263,20 @@ TEST(Dropout, KeepsEverythingAtInference) {
   EXPECT_EQ(outputs[1].values, (std::vector<double>{1, 1}));
 }
 
+/// Of data of one axis there is no choice.
+TEST(GatherNd, KnowsItsRankWhereOneAxisIsLeft) {
+  constexpr std::int64_t u = kUnknownDim;
+  const auto inferred = [](std::int64_t batch_dims, const Shape& data, const Shape& indices) {
+    OpCall call{.type = "GatherNd"};
+    call.attrs.set("batch_dims", batch_dims);
+    const std::vector<Tensor> inputs = {{{.dtype = DataType::kFloat, .shape = data}, nullptr},
+                                        {{.dtype = DataType::kInt64, .shape = indices}, nullptr}};
+    return infer(call, inputs, 1)[0].shape;
+  };
+  EXPECT_EQ(inferred(0, {7}, {u, u}), (Shape{u}));
+  EXPECT_EQ(inferred(1, {2, 7}, {2, 5, u}), (Shape{2, 5}));
+  EXPECT_THROW(inferred(0, {2, 7}, {5, u}), Undetermined);
+}
+
 }  // namespace
 }  // namespace aoe::reference
