@@ -114,18 +114,18 @@ AOE_WIDE void dequantize(const T* __restrict x, const Stretch& at, const float* 
 
 using Integers = std::int32_t __attribute__((vector_size(kFloats * sizeof(std::int32_t))));
 
-/// Rounds half to even, saturates; NaN becomes 0. A vector at a time, as compilers make branches of the comparisons.
+/// Saturates and rounds half to even, which is the same the other way round as the bounds are whole; NaN becomes 0. A vector at a
+/// time, as compilers make branches of the comparisons.
 template <typename T>
 AOE_WIDE inline Integers quantized(Floats value, Floats divisor, Floats shift) {
   constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
-  constexpr float kFar = 1 << 20;       // saturates, whatever the zero point
-  constexpr float kNoHalves = 3 << 22;  // added to less than kFar, it leaves no room for fractions
+  constexpr float kNoHalves =
+      3 << 22;  // added to what is in bounds, it leaves no room for fractions
+  const Floats low = kLow - shift, high = kHigh - shift;
   value = value / divisor;
-  value = value < -kFar ? Floats{} - kFar : value;
-  value = value > kFar ? Floats{} + kFar : value;
+  value = value < low ? low : value;
+  value = value > high ? high : value;
   value = (value + kNoHalves) - kNoHalves + shift;
-  value = value < kLow ? Floats{} + kLow : value;
-  value = value > kHigh ? Floats{} + kHigh : value;
   value = value == value ? value : Floats{};
   return __builtin_convertvector(value, Integers);
 }
