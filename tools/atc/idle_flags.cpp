@@ -20,9 +20,9 @@ constexpr IdleFlag kOfAtc[] = {
     {"op_bank_update", "TEXT", "", "aoe writes banks; atc reads them"},
     {"auto_tune_mode", "TEXT", "", "aoe tunes; atc uses what it has found", true},
     {"input_shape_range", "TEXT", "",
-     "sizes must be known: use --input_shape, and gears for several", true},
+     "use --input_shape, with -1 for a size that only a run tells", true},
     {"input_hint_shape", "TEXT", "",
-     "sizes must be known: use --input_shape, and gears for several", true},
+     "use --input_shape, with -1 for a size that only a run tells", true},
     {"raw_ge_options", "TEXT", "", "there is no graph engine behind; give flags", true},
     {"build_config", "TEXT", "", "no other compiler runs; give flags", true},
 };
