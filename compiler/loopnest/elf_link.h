@@ -8,8 +8,8 @@
 namespace aoe::compiler::loopnest {
 
 /// Thread-safe (one link at a time: lld keeps its state in globals). The result depends on no
-/// library; an unresolved symbol is an InternalError. Throws Error(kOutput) when the temporary
-/// directory cannot be written.
+/// library; an unresolved symbol is an InternalError. Throws Error(kFailure) where limits of the
+/// process, or a /proc that is not there, stand in the way.
 std::string link_shared_object(std::span<const std::string> objects);
 
 /// LLVM's command-line options are globals, and lld resets them while it links: a link holds this

@@ -4,13 +4,17 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/compiler/loopnest_eval.h"
 #include "tests/compiler/machine_code.h"
@@ -546,6 +550,59 @@ TEST(SharedObject, HasTheSameBytesWhateverTheThreads) {
   const std::string one = compile_shared_object(functions, test_socs().front(), 1);
   EXPECT_EQ(one, compile_shared_object(functions, test_socs().front(), 4));
   EXPECT_EQ(one, compile_shared_object(functions, test_socs().front(), 1));
+}
+
+/// Which may be full, read-only, or not there; and who is killed while linking leaves nothing in it.
+TEST(SharedObject, NeedsNoDirectoryForTemporaryFiles) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("TMPDIR", "/nonexistent", 1);
+  const std::vector<Function> functions = {scale("twice", 2.0f)};
+  EXPECT_FALSE(compile_shared_object(functions, test_socs().front()).empty());
+  before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
+}
+
+/// Of this process, for a while.
+class Limit {
+ public:
+  Limit(__rlimit_resource resource, rlim_t value) : resource_(resource) {
+    ::getrlimit(resource, &before_);
+    const rlimit lowered = {value, before_.rlim_max};
+    ::setrlimit(resource, &lowered);
+  }
+  ~Limit() { ::setrlimit(resource_, &before_); }
+
+ private:
+  __rlimit_resource resource_;
+  rlimit before_{};
+};
+
+TEST(SharedObject, MayHaveMoreFunctionsThanThereAreDescriptors) {
+  std::vector<Function> functions;
+  for (int i = 0; i < 40; ++i) functions.push_back(scale("f" + std::to_string(i), 2.0f));
+  const Limit few(RLIMIT_NOFILE, 24);
+  EXPECT_FALSE(compile_shared_object(functions, test_socs().front()).empty());
+}
+
+/// lld would end the process.
+TEST(SharedObject, SaysWhichLimitIsTooLow) {
+  const std::vector<Function> functions = {scale("twice", 2.0f)};
+  const auto refused = [&] {
+    try {
+      compile_shared_object(functions, test_socs().front());
+      return std::string("nothing");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+  };
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  {
+    const Limit small(RLIMIT_FSIZE, 1000);
+    EXPECT_NE(refused().find("ulimit -f"), std::string::npos) << refused();
+  }
+  ::signal(SIGXFSZ, before);
+  const Limit few(RLIMIT_NOFILE, 3);
+  EXPECT_NE(refused().find("ulimit -n"), std::string::npos) << refused();
 }
 
 /// A program may tune for long.

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/memory_file.h"
 #include "base/system_calls.h"
 #include "tuner/measure/core_wait.h"
 #include "tuner/measure/worker.h"
@@ -73,7 +73,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
   // dup2 onto itself would keep close-on-exec: the worker must not be given descriptor 3 as it is.
   const Descriptor theirs(::fcntl(end.number(), F_DUPFD_CLOEXEC, kWorkerSocket + 1));
   if (!theirs.is_open()) throw cannot_start("fcntl", errno);
-  stderr_.reset(::memfd_create("aoe-worker-stderr", MFD_CLOEXEC));
+  stderr_ = make_memory_file("aoe_worker_stderr");
   if (!stderr_.is_open()) throw cannot_start("memfd_create", errno);
   pid_ = spawn(program, theirs.number(), stderr_.number());
 }
