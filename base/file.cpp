@@ -50,7 +50,9 @@ fs::path unforeseen_name(const fs::path& path) {
     fail(path, "cannot be written");
   char suffix[32];
   std::snprintf(suffix, sizeof suffix, ".tmp%016llx", static_cast<unsigned long long>(number));
-  return path.string() + suffix;
+  // A name may have 255 bytes, and that of `path` may have them all.
+  return path.parent_path() /
+         (path.filename().string().substr(0, 255 - std::strlen(suffix)) + suffix);
 }
 
 fs::path create_directory_beside(const fs::path& path) {
@@ -76,16 +78,50 @@ Descriptor create_file_beside(const fs::path& path, unsigned mode, fs::path& mad
   return file;
 }
 
+namespace {
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// Where `path` leads to a standard stream of this process, a device or a pipe, that, open: a rename would put a file in its place,
+/// be it /dev/null. Otherwise none.
+Descriptor open_in_place(const fs::path& path) {
+  struct stat status {
+  }, own{};
+  if (::stat(path.c_str(), &status) != 0) return Descriptor();
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+    if (::fstat(stream, &own) == 0 && is_same(status, own))
+      return Descriptor(::fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return Descriptor();
+  errno = EINVAL;
+  const bool is_taken = S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode);
+  // Without waiting for somebody to read from it, should it be a pipe.
+  Descriptor file(is_taken ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+                           : -1);
+  if (!file.is_open() || ::fcntl(file.number(), F_SETFL, 0) != 0) fail(path, "cannot be written");
+  return file;
+}
+
+bool write_pieces(const Descriptor& file, std::span<const std::string_view> pieces) {
+  for (const std::string_view piece : pieces)
+    if (!write_all(file.number(), piece)) return false;
+  return true;
+}
+}  // namespace
+
 void write_file_atomically(const fs::path& path, std::string_view bytes, bool sync) {
   write_file_atomically(path, std::span(&bytes, 1), sync);
 }
 
 void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces,
                            bool sync) {
+  if (const Descriptor open = open_in_place(path); open.is_open()) {
+    if (!write_pieces(open, pieces)) fail(path, "cannot be written");
+    return;
+  }
   fs::path temporary;
   Descriptor file = create_file_beside(path, 0644, temporary);
-  bool ok = true;
-  for (const std::string_view piece : pieces) ok = ok && write_all(file.number(), piece);
+  bool ok = write_pieces(file, pieces);
   if (ok && sync) ok = ::fsync(file.number()) == 0;
   file.reset();
   const bool is_renamed = ok && ::rename(temporary.c_str(), path.c_str()) == 0;

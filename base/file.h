@@ -14,7 +14,7 @@ namespace aoe {
 /// Throws Error(`code`) that names the file and the cause ("No such file or directory", "is a directory").
 std::string read_file(const std::filesystem::path& path, ExitCode code);
 
-/// Writes beside `path` and renames. Throws Error(kOutput). `sync` makes file and name survive a power loss.
+/// Writes beside `path` and renames; straight into a device, a pipe or a standard stream. Throws Error(kOutput). `sync` makes file and name survive a power loss.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes,
                            bool sync = false);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 
@@ -29,6 +30,33 @@ TEST(File, RoundTripsBytes) {
   EXPECT_EQ(read_file(dir / "f", ExitCode::kData), bytes);
   write_file_atomically(dir / "f", "second");
   EXPECT_EQ(read_file(dir / "f", ExitCode::kData), "second");
+  EXPECT_EQ(count_files(dir.path()), 1U);
+}
+
+/// Whoever wants no result names /dev/null, as root too.
+TEST(File, DevicesPipesAndStreamsAreWrittenAndStay) {
+  const tests::TempDir dir;
+  fs::create_symlink("/dev/null", dir / "null");
+  write_file_atomically(dir / "null", "x");
+  EXPECT_TRUE(fs::is_symlink(dir / "null"));
+
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomically(dir / "pipe", "x"), Error) << "nobody reads from it";
+  const Descriptor reader(::open((dir / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  write_file_atomically(dir / "pipe", "words", true);
+  std::array<char, 10> read{};
+  EXPECT_EQ(::read(reader.number(), read.data(), read.size()), 5);
+  EXPECT_EQ(std::string(read.data()), "words");
+
+  write_file_atomically("/proc/self/fd/1", "nothing was renamed\n");
+  EXPECT_EQ(count_files(dir.path()), 2U);
+}
+
+TEST(File, NamesMayBeAsLongAsTheSystemAllows) {
+  const tests::TempDir dir;
+  const std::string name(255, 'n');
+  write_file_atomically(dir / name, "x");
+  EXPECT_EQ(read_file(dir / name, ExitCode::kData), "x");
   EXPECT_EQ(count_files(dir.path()), 1U);
 }
 

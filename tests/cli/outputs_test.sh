@@ -16,6 +16,15 @@ refuses 2 "--percentile: 200 is out of range; use 50 to 100" aoe_quantize --mode
 
 run 0 atc --framework=5 --model=m.onnx --output=m
 run 0 atc --framework=5 --model=mlp.onnx --output=mlp
+# Devices and streams are written, and stay what they are: as root a rename would replace /dev/null itself.
+ln -s /dev/null null
+ln -s /dev/full full
+run 0 atc --mode=1 --om=m.om --json=null
+run 0 make_model squeezenet --small --image=32 --output=null
+[ -L null ] || fail "a file stands where /dev/null was"
+run 0 atc --mode=1 --om=m.om --json=/proc/self/fd/1
+grep -q '^{' out || fail "no JSON on standard output: $(head -c 100 out)"
+refuses 6 "full: cannot be written: No space left on device" atc --mode=1 --om=m.om --json=full
 brief_pair="--rounds=1 --loads=1 --seconds=0.01"
 run 0 aoe_compare a=m.om,m.om $brief_pair
 refuses 2 "a: outputs of the two oms have other types or shapes" aoe_compare a=m.om,mlp.om --json $brief_pair

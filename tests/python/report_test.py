@@ -158,6 +158,11 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(marks.headings, ["Bank", "Convergence", "Why each winner won"])
         self.assertGreaterEqual(marks.counts["bar"], 2 * len(winners))
 
+    def test_a_device_is_written_and_stays(self):
+        (self.folder / "null").symlink_to("/dev/null")
+        self.assertEqual(self.report(self.bank, name="null"), "")
+        self.assertTrue((self.folder / "null").is_symlink())
+
     def test_a_profile_alone(self):
         marks = Marks(self.report("prof"))
         self.assertEqual(marks.headings[1:], ["Slowest ops", "Roofline", "Bank hits"])

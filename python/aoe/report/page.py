@@ -10,9 +10,12 @@ from .style import STYLE
 
 
 def write(sources, output):
-    """Appears by rename. OSError."""
+    """Appears by rename; devices and pipes are written. OSError."""
     output = pathlib.Path(output)
     text = page(sources)
+    if output.exists() and not (output.is_file() or output.is_dir()):
+        output.write_text(text, encoding="utf-8")
+        return output
     with tempfile.NamedTemporaryFile(
         "w", dir=output.parent, suffix=".html", encoding="utf-8", delete=False
     ) as file:
