@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/to_number.h"
 
 namespace aoe::profiler {
 namespace fs = std::filesystem;
@@ -211,8 +212,7 @@ void write_info(const fs::path& directory, const CollectOptions& options, const 
                {"cores", std::thread::hardware_concurrency()},
                {"monotonic_to_unix_ns", start.realtime_ns - start.monotonic_ns}};
   // As it was at the start: the clock of a core goes up and down.
-  if (const std::string mhz = cpuinfo("cpu MHz"); !mhz.empty())
-    info["frequency_mhz"] = std::strtod(mhz.c_str(), nullptr);
+  if (const auto mhz = to_number<double>(cpuinfo("cpu MHz"))) info["frequency_mhz"] = *mhz;
   info.update(more);
   write_everywhere(directory, options, "info.json", info);
 }

@@ -1,6 +1,7 @@
 // Booster by XGBoost's C API.
 #include "tuner/search/booster.h"
 
+#include <fmt/format.h>
 #include <xgboost/c_api.h>
 
 #include <limits>
@@ -65,8 +66,9 @@ Booster::Booster(const FeatureRows& rows, std::span<const float> labels,
   handle_->set("verbosity", "0");
   handle_->set("seed", "1");
   handle_->set("max_depth", std::to_string(options.depth));
-  handle_->set("eta", std::to_string(options.learning_rate));
-  handle_->set("min_child_weight", std::to_string(options.min_rows_per_leaf));
+  // Not std::to_string(), which takes the program's decimal point.
+  handle_->set("eta", fmt::to_string(options.learning_rate));
+  handle_->set("min_child_weight", fmt::to_string(options.min_rows_per_leaf));
   for (int round = 0; round < options.rounds; ++round)
     must(XGBoosterUpdateOneIter(handle_->booster, round, matrix.get()));
 }

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <clocale>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
+#include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"
 #include "tuner/search/features.h"
 #include "tuner/search/task_model.h"
@@ -83,6 +86,21 @@ class CostModelTest : public ::testing::Test {
   std::vector<Features> unseen_;
   std::vector<double> truth_;
 };
+
+/// As programs with a window set it.
+TEST_F(CostModelTest, LearnsInAProgramWithADecimalComma) {
+  const aoe::tests::TempDir dir;
+  const std::string make = "localedef -i de_DE -f UTF-8 '" + (dir / "de_DE.UTF-8").string() + "'";
+  if (std::system(make.c_str()) != 0) GTEST_SKIP() << "localedef cannot make de_DE.UTF-8";
+  ::setenv("LOCPATH", dir.path().c_str(), 1);
+  const bool is_set = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
+  ::unsetenv("LOCPATH");
+  ASSERT_TRUE(is_set);
+  std::mt19937 random(kSeed);
+  CostModel model;
+  EXPECT_NO_THROW(model.learn(lessons(100, random)));
+  std::setlocale(LC_ALL, "C");
+}
 
 TEST_F(CostModelTest, RanksCandidatesItHasNotSeen) {
   std::mt19937 random(kSeed);
