@@ -9,10 +9,11 @@ namespace {
 constexpr double kUnpackCost =
     3;  ///< vector operations for a vector of weights: mask, shift, convert
 constexpr double kScaleCost = 1;  ///< and to scale each
-constexpr double kElementCost =
-    2;  ///< of an element in all lanes, and of the sum of such: once for all vectors
+/// Of an element in all lanes, and of the sum of such: once for all vectors.
+constexpr double kElementCost = 2;
 constexpr std::int64_t kMaxBlockSumRows = 3;  ///< more rows share a scaled weight
 constexpr double kPanelCost = 1.5;            ///< to store it in a panel, too
+constexpr double kPanelBytesPerCycle = 32;    ///< that come back from it: most panels lie in L2
 
 }  // namespace
 
@@ -38,7 +39,10 @@ double PackedCut::core_cycles() const {
   const auto m = static_cast<double>(tiling_.m_block), v = static_cast<double>(tiling_.n_vectors);
   const double unpacked = has_panel() ? 0 : kUnpackCost + (scales_sums() ? 0 : kScaleCost);
   const double once = scales_sums() ? m * kElementCost : 0;
-  const double per_element = std::max(kFmaLatency, (v * (m + unpacked) + once) / kPorts);
+  // Where each block of rows reads a panel again, few rows a block wait for it.
+  const double loads =
+      has_panel() ? v * lanes_ * sizeof(float) / kPanelBytesPerCycle + m / kPorts : 0;
+  const double per_element = std::max({kFmaLatency, (v * (m + unpacked) + once) / kPorts, loads});
   const double panels = has_panel() ? static_cast<double>(parallel_extent()) * v *
                                           (kUnpackCost + kScaleCost + kPanelCost) / kPorts
                                     : 0;

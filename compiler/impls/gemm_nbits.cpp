@@ -86,7 +86,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
 class GemmNbits final : public ImplBy<PackedPlan> {
  public:
   std::string_view name() const override { return "gemm_nbits"; }
-  int version() const override { return 3; }
+  int version() const override { return 4; }
   /// Zero points are taken off behind the sum: infinity less infinity.
   NotFinite not_finite(const Task&) const override { return NotFinite::kAndAround; }
 
