@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/function_call.h"
 #include "graph/onnx_body_plan.h"
 #include "graph/rewrite.h"
 #include "reference/onnx_data_type.h"
@@ -52,6 +53,7 @@ class Importer::BodyReader {
       ~Return() { importer.now_ = outside; }
     } const back{importer_, importer_.now_};
     importer_.now_ = plan_.built.get();
+    if (proto_.op_type() == "Loop") widen_counter();
     importer_.import_body(body_, inner_);
     for (const auto& output : body_.output()) give(output.name(), packing);
     return std::move(plan_);
@@ -76,6 +78,17 @@ class Importer::BodyReader {
     else
       inner_.values[name] = id;
     if (packing.texts.contains(i)) plan_.built->texts.insert(id);
+  }
+
+  /// Old exporters declare a Loop's counter and condition as tensors of one element, and their bodies squeeze them.
+  void widen_counter() {
+    for (int i = 0; i < 2; ++i) {
+      const onnx::TypeProto& type = body_.input(i).type();
+      if (type.tensor_type().shape().dim_size() != 1) continue;
+      ValueId& value = inner_.values.at(body_.input(i).name());
+      FunctionCall call(importer_.function_site(), {.name = inner_.prefix + body_.input(i).name()});
+      value = call.op("Reshape", {Term{&call, value}, call.ints({1})}).id;
+    }
   }
 
   /// The body's own value for one around the node.

@@ -191,8 +191,12 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
   return result;
 }
 
-/// Every output becomes a value of its own, under its name and with a producer.
+/// Every output becomes a value of its own, under its name and with a producer. A constant leaves its name to it.
 void Importer::add_output(ValueId id, const std::string& name) {
+  if (now_->graph.values[id].constant && now_->graph.values[id].name == name) {
+    now_->graph.rename(id, unique_value_name(name));
+    value_names_.erase(name);
+  }
   if (now_->graph.values[id].producer == kNone || now_->graph.is_output(id)) {
     id = through_identity(id, name);
   } else if (now_->graph.values[id].name != name) {

@@ -111,6 +111,8 @@ bool to_reshape(Graph& graph, NodeId id) {
   if (!is_static(shape) || !is_static(shape_of(graph, node.inputs[0])) ||
       !only_renames(graph, node) || is_canonical_reshape(graph, node))
     return false;
+  // A model may declare what its computed shape does not give; that is for the run to say.
+  if (element_count(shape) != element_count(shape_of(graph, node.inputs[0]))) return false;
   reference::Attrs attrs;
   if (std::ranges::find(shape, 0) != shape.end()) attrs.set("allowzero", std::int64_t{1});
   const ValueId target = add_ints(graph, node.name + "_shape", shape);

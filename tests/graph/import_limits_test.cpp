@@ -167,6 +167,17 @@ TEST(ImportLimits, NodesWithoutOutputs) {
   EXPECT_NE(message_of(model).find("node mute (ONNX Split): has no output"), std::string::npos);
 }
 
+/// As exporters leave it where nobody read what its branches gave.
+TEST(ImportLimits, AnIfWithoutOutputsDoesNothing) {
+  onnx::ModelProto model = parsed_model(
+      "g (bool c, float[2] x) => (float[2] y, float[2] z) { y = Relu (x) z = If (c) <then_branch = "
+      "a () => "
+      "(float[2] p) { p = Tanh (x) }, else_branch = b () => (float[2] q) { q = Abs (x) }> }");
+  model.mutable_graph()->mutable_node(1)->clear_output();
+  model.mutable_graph()->mutable_output()->RemoveLast();
+  EXPECT_EQ(import_bytes(model.SerializeAsString()).nodes.size(), 1u);
+}
+
 /// How many nodes are left behind all passes.
 std::size_t nodes_behind_passes(const std::string& text, int opset = 13) {
   graph::Graph graph = import_text(text, opset);

@@ -281,6 +281,40 @@ TEST(Import, KeepsWhatOutNodesAskFor) {
   EXPECT_EQ(graph.values[graph.outputs[0]].name, "a");
 }
 
+TEST(Import, OutputsThatAreConstantsKeepTheirNames) {
+  const Graph graph = import_text(
+      "g (float[2] x) => (float[2] y, float[2] w, int64 n) <float[2] w = {1, 2}> "
+      "{ n = Constant <value_int = 3> () y = Add (x, w) }");
+  ASSERT_EQ(graph.outputs.size(), 3u);
+  EXPECT_EQ(graph.values[graph.outputs[1]].name, "w");
+  EXPECT_EQ(graph.values[graph.outputs[2]].name, "n");
+}
+
+/// As converters of opset 9 wrote it: bodies squeeze the counter, and gather rows with what that leaves.
+TEST(Import, TakesALoopWhoseCounterIsATensorOfOneElement) {
+  const Graph graph = import_text(R"(
+      g (int64 n, bool c, float[3,2] x) => (float[2] y, float[2,2] rows) <float[2] zero = {0, 0}> {
+        y, rows = Loop (n, c, zero) <body = b (int64[1] i, bool[1] go, float[2] s) => (bool[1] on, float[2] t, float[2] r) {
+          on = Identity (go)
+          k = Squeeze <axes = [0]> (i)
+          r = Gather <axis = 0> (x, k)
+          t = Add (s, r)
+        }>
+      })",
+                                  9);
+  const auto whole = [](std::int64_t v) {
+    return std::make_shared<Constant>(TensorDesc{.dtype = DataType::kInt64}, &v);
+  };
+  const bool yes = true;
+  const float x[] = {1, 2, 3, 4, 5, 6};
+  const auto results = interpret(
+      graph,
+      {whole(2), std::make_shared<Constant>(TensorDesc{.dtype = DataType::kBool}, &yes),
+       std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {3, 2}}, x)});
+  EXPECT_EQ(floats(*results[0]), (std::vector<float>{4, 6}));
+  EXPECT_EQ(floats(*results[1]), (std::vector<float>{1, 2, 3, 4}));
+}
+
 TEST(Import, ScalarsAndEmptyTensorsAreShapes) {
   const Graph graph = import_text(
       "g (float x, float[0,3] e) => (float y, float[0,3] z) { y = Relu (x) z = Relu (e) }");

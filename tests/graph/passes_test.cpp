@@ -167,5 +167,15 @@ TEST(Verify, NamesThePassThatBrokeTheGraph) {
   }
 }
 
+/// A run says so; the passes must not write the wrong shape down.
+TEST(Passes, LeaveAReshapeWhoseDeclaredShapeDoesNotFit) {
+  Graph graph =
+      import_text("g (float[4,2] x, int64[2] shape) => (float[4,1] y) { y = Reshape (x, shape) }");
+  EXPECT_NO_THROW(graph::run_passes(graph, {}));
+  EXPECT_EQ(graph.nodes[graph.values[graph.outputs[0]].producer].inputs.size(), 2u);
+  EXPECT_FALSE(
+      graph.values[graph.nodes[graph.values[graph.outputs[0]].producer].inputs[1]].constant);
+}
+
 }  // namespace
 }  // namespace aoe::tests
