@@ -58,10 +58,11 @@ def dimension(dim):
     return block(2, name) + block(3, denotation)
 
 
-def value(name, *shape, element_type=FLOAT):
+def value(name, *shape, element_type=FLOAT, denotation=""):
     """An input or output; its dimensions are as of dimension()."""
     dims = b"".join(block(1, dimension(dim)) for dim in shape)
-    return block(1, name) + block(2, block(1, number(1, element_type) + block(2, dims)))
+    denoted = block(6, denotation) if denotation else b""
+    return block(1, name) + block(2, block(1, number(1, element_type) + block(2, dims)) + denoted)
 
 
 def external(name, dims, file):

@@ -285,22 +285,30 @@ class InferenceSession:
             book.numbers(array) if port.is_text else array
             for port, array in zip(model.inputs, arrays)
         ]
-        rows = [fitting(port, places.get(port.name)) for port in model.outputs]
+        names = self._output_names(model)
+        rows = [fitting(port, places.get(name)) for port, name in zip(model.outputs, names)]
         with recorder.range(f"InferenceSession.run({model.name})", "call"):
             with model.execution(inputs, rows, book) as execution:
                 with recorder.range(model.name, "op", **{"Input Dims": shapes}):
                     execution.run()
                 results = execution.results()
         by_name = {}
-        for port, array in zip(model.outputs, results):
-            place = places.get(port.name)
+        for port, name, array in zip(model.outputs, names, results):
+            place = places.get(name)
             is_in_place = place is not None and numpy.may_share_memory(place, array)
             kind = shown_type(port)
             array = book.texts(array) if port.is_text else array.view(kind.array_dtype)
             if place is not None and not is_in_place:
                 put(port, array, place)
-            by_name[port.name] = (kind, place if place is not None else array)
+            by_name[name] = (kind, place if place is not None else array)
         return [by_name[name] for name in wanted]
+
+    def _output_names(self, model):
+        """Of the ports of `model`, as the ONNX file has them: an input that is an output as well has
+        another name as that in an om.
+        """
+        names = [value.name for value in self._border.outputs]
+        return names if len(names) == len(model.outputs) else [port.name for port in model.outputs]
 
     def _wanted(self, output_names):
         names = [value.name for value in self._border.outputs]

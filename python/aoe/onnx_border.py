@@ -23,6 +23,7 @@ _TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
 _NODE, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 2, 4, 5
 _ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 8, 9
 _FLOAT = 1
+_TYPE_DENOTATION = 6  #: of a type: "IMAGE"
 UNDEFINED = "tensor(undefined)"
 
 
@@ -176,7 +177,7 @@ def _value(message):
             for which, content in _fields(value):
                 if which == 1:
                     kind, element_type, shape, has_rank, denotations = _tensor_type(content)
-                else:
+                elif which != _TYPE_DENOTATION:
                     kind = _compound_type(which, content)
     return Value(name, kind, shape, element_type, has_rank, denotations)
 

@@ -197,6 +197,34 @@ class CallsTest(SessionTest):
             (y,) = session.run(None, {"x": x.astype(numpy.float32)})
             numpy.testing.assert_array_equal(y, numpy.array(numpy.nonzero(x)))
 
+    def test_outputs_that_no_operator_makes(self):
+        path = self.folder / "border.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("Add", ["x", "w"], ["y"], "node")],
+            [onnx_writer.value("x", 2)],
+            [onnx_writer.value(name, 2) for name in ("w", "y", "x")],
+            [onnx_writer.tensor("w", [2], [3.0, 4.0])],
+        )
+        session = self.open(str(path))
+        results = session.run(None, {"x": numpy.array([1, 2], numpy.float32)})
+        self.assertEqual([each.tolist() for each in results], [[3, 4], [4, 6], [1, 2]])
+        (x,) = session.run(["x"], {"x": numpy.array([5, 6], numpy.float32)})
+        self.assertEqual(x.tolist(), [5, 6])
+
+    def test_inputs_that_say_what_they_stand_for(self):
+        path = self.folder / "image.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("Abs", ["x"], ["y"], "node")],
+            [onnx_writer.value("x", 2, denotation="IMAGE")],
+            [onnx_writer.value("y", 2, denotation="TENSOR")],
+        )
+        session = self.open(str(path))
+        self.assertEqual(session.get_inputs()[0].type, "tensor(float)")
+        (y,) = session.run(None, {"x": numpy.array([1, -2], numpy.float32)})
+        self.assertEqual(y.tolist(), [1, 2])
+
     def test_operators_on_the_reference_are_named(self):
         with self.assertLogs("aoe", "WARNING") as said:
             session = self.open(self.slow_model())
