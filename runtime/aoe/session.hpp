@@ -182,7 +182,7 @@ class Session {
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
 
-  /// One execution. `feed` has a tensor for every input, in a shape that the model, or one of its gears, takes; the
+  /// One execution. `feed` has a tensor for every input, in a shape that the model (its open sizes are any), or one of its gears, takes; the
   /// results are all outputs, in their order.
   std::vector<Tensor> run(const std::map<std::string, TensorView>& feed) const {
     internal::Runtime::use_device();
@@ -195,6 +195,7 @@ class Session {
     for (const Port& port : inputs_) {
       const TensorView& tensor = fed(port, feed);
       given.add(const_cast<void*>(tensor.data), internal::bytes_of(tensor.shape, tensor.type));
+      if (is_open(port)) given.tell_shape(tensor);
     }
     if (has_gears_) given.add(gear.data(), gear.size());
     Dataset results;
@@ -234,6 +235,15 @@ class Session {
     void add(void* data, std::size_t bytes) {
       buffers_.push_back(aclCreateDataBuffer(data, bytes));
       internal::check("aclmdlAddDatasetBuffer", aclmdlAddDatasetBuffer(handle_, buffers_.back()));
+    }
+    /// Of the last, whose sizes the model leaves open.
+    void tell_shape(const TensorView& tensor) {
+      aclTensorDesc* const desc =
+          aclCreateTensorDesc(tensor.type, static_cast<int>(tensor.shape.size()),
+                              tensor.shape.data(), ACL_FORMAT_ND);
+      const aclError code = aclmdlSetDatasetTensorDesc(handle_, desc, buffers_.size() - 1);
+      aclDestroyTensorDesc(desc);
+      internal::check("aclmdlSetDatasetTensorDesc", code);
     }
     /// For what the execution allocates.
     void add_open() {

@@ -38,6 +38,24 @@ wrong = [i for i in range(2, len(text) - 1)
 sys.exit('%d of %d' % (len(wrong), len(text)) if wrong or len(set(text)) < 4 else 0)
 PY
 
+# The same again, from an om whose sizes are open.
+python3 - <<'PY'
+import struct
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 0, 8), }".ljust(117) + '\n'
+open('past.npy', 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode())
+PY
+make_model decoder --small --dynamic --seed=3 --output=open.onnx >/dev/null || fail "make_model"
+run 0 atc --framework=5 --model=open.onnx --output=open \
+  --input_shape="input_ids:1,-1;attention_mask:1,-1;past_key_values.0.key:1,2,-1,8"
+inputs="--input=input_ids=ids.npy --input=position_ids=places.npy --input=attention_mask=mask.npy"
+for layer in 0 1; do
+  for half in key value; do inputs="$inputs --input=past_key_values.$layer.$half=past.npy"; done
+done
+run 0 aoe_run --model="$(ls open*.om)" --repeat=1 $inputs --reference=all
+has out "logits: as the reference"
+run 0 aoe_run --model="$(ls open*.om)" --repeat=1  # sizes of 1
+refuses 2 "atc alone leaves sizes open" aoe --framework=5 --job_type=2 --model=open.onnx --input_shape="input_ids:1,-1"
+
 # Sizes of the plain form as gears: a prompt, and a step behind it.
 make_model decoder --small --layers=1 --dynamic --output=dynamic.onnx >/dev/null || fail "make_model"
 run 0 atc --framework=5 --model=dynamic.onnx --output=dynamic --dynamic_dims="4,5,4,1,1;1,6,1,5,5" \

@@ -267,6 +267,18 @@ TEST(SessionClient, TakesMoreSizesThanAclmdlIODims) {
   EXPECT_EQ(said.find("right: 4 sizes\n"), 0U) << said;
 }
 
+TEST(SessionClient, TellsTheShapeOfWhatIsOpen) {
+  tests::OmBuilder b("open");
+  const TensorDesc desc = tests::floats({kUnknownDim, 1, 1, 3});
+  const int x = b.input("x0", desc);
+  b.reference("Relu", {x}, {b.dynamic_output("y", desc)});
+  GearedOm open;
+  open.oms.push_back(b.om);
+  const std::string said = said_by_session(open, 1);
+  EXPECT_EQ(said.find("right: 4 sizes\n"), 0U) << said;
+  EXPECT_NE(said.find("other shape: the input x0 is [-1x1x1x3], not [3x2]\n"), std::string::npos);
+}
+
 TEST_F(AclGears, ModelsOfOneShapeHaveNone) {
   Om om = tests::small_om();
   om.code.clear();
