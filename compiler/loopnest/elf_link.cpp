@@ -94,7 +94,7 @@ Descriptor archive_of(std::span<const std::string> objects) {
   std::vector<std::string_view> pieces = {"!<arch>\n"};
   for (std::size_t i = 0; i < objects.size(); ++i) {
     pieces.insert(pieces.end(), {headers[i], objects[i]});
-    if (objects[i].size() % 2 != 0) pieces.push_back("\n");
+    if (objects[i].size() % 2 != 0) pieces.emplace_back("\n");
   }
   return memory_file(pieces);
 }
