@@ -103,11 +103,11 @@ std::optional<Channels> foldable_channels(const Graph& graph, const Node& node) 
   const bool is_convolution = type == "Conv2D" || type == "Conv2DTranspose";
   if (!is_convolution && type != "MatMulV2" && type != "Gemm") return std::nullopt;
   const Shape& shape = shape_of(graph, node.outputs[0]);
-  if (!is_float_constant(graph, node, 1) || !is_static(shape) || shape.size() < 2)
-    return std::nullopt;
+  if (!is_float_constant(graph, node, 1) || shape.size() < 2) return std::nullopt;
   if (element_count(shape_of(graph, node.inputs[1])) == 0) return std::nullopt;
   if (type == "MatMulV2" && shape_of(graph, node.inputs[1]).size() != 2) return std::nullopt;
   const std::size_t axis = is_convolution ? 1 : shape.size() - 1;
+  if (shape[axis] == kUnknownDim) return std::nullopt;
   return Channels{axis, shape[axis]};
 }
 

@@ -5,6 +5,7 @@
 
 #include "native/depthwise.h"
 #include "native/kernel.h"
+#include "native/pointwise.h"
 #include "native/product.h"
 #include "native/shifted_convolution.h"
 #include "native/wide.h"
@@ -99,19 +100,37 @@ class Convolution {
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
     const double cost =
         static_cast<double>(kColumns * length_) * (0.5 + 0.1 * static_cast<double>(per_group_));
-    run_.threads.share(run_.shape(0)[0] * groups_ * blocks, cost,
-                       [&](std::int64_t begin, std::int64_t end) {
-                         std::vector<T> columns(static_cast<std::size_t>(length_ * kColumns)),
-                             sums(static_cast<std::size_t>(per_group_ * kColumns));
-                         for (std::int64_t i = begin; i < end; ++i)
-                           run_block(i / blocks, i % blocks * kColumns, bias, columns, sums);
-                       });
+    const std::int64_t parts = parts_of(run_.shape(0)[0] * groups_ * blocks);
+    run_.threads.share(
+        run_.shape(0)[0] * groups_ * blocks * parts, cost / static_cast<double>(parts),
+        [&](std::int64_t begin, std::int64_t end) {
+          std::vector<T> columns(static_cast<std::size_t>(length_ * kColumns)),
+              sums(static_cast<std::size_t>(per_group_ * kColumns));
+          for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t block = i / parts, part = i % parts;
+            const Channels channels = {per_group_ * part / parts, per_group_ * (part + 1) / parts};
+            run_block(block / blocks, block % blocks * kColumns, channels, bias, columns, sums);
+          }
+        });
   }
 
  private:
+  /// Output channels of a group.
+  struct Channels {
+    std::int64_t begin, end;
+  };
+
+  /// In how many the channels of a block are shared: small images have too few blocks for the threads.
+  std::int64_t parts_of(std::int64_t blocks) const {
+    constexpr std::int64_t kEnoughBlocks = 16, kLeastChannels = 32;
+    if (blocks == 0) return 1;
+    return std::clamp<std::int64_t>(kEnoughBlocks / blocks, 1,
+                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+  }
+
   /// `group`: of all groups of all images.
-  void run_block(std::int64_t group, std::int64_t first, const T* bias, std::vector<T>& columns,
-                 std::vector<T>& sums) const {
+  void run_block(std::int64_t group, std::int64_t first, Channels channels, const T* bias,
+                 std::vector<T>& columns, std::vector<T>& sums) const {
     const std::int64_t count = std::min(kColumns, places_ - first);
     const std::int64_t in_plane = window_.input_elements();
     const Place at = place_in(first, window_.height().output, window_.width().output);
@@ -121,13 +140,14 @@ class Convolution {
         read_tap(x_ + (group * planes_ + i) * in_plane, window_, tap, at, count, column);
         column += kColumns;
       }
-    const std::int64_t channel = group % groups_ * per_group_;
-    for (std::int64_t c = 0; c < per_group_; ++c)
+    const std::int64_t channel = group % groups_ * per_group_ + channels.begin;
+    const std::int64_t rows = channels.end - channels.begin;
+    for (std::int64_t c = 0; c < rows; ++c)
       std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
-    add_product<T>({packed_ + channel * length_, length_}, per_group_, length_,
+    add_product<T>({packed_ + channel * length_, length_}, rows, length_,
                    {columns.data(), kColumns}, {sums.data(), kColumns}, kColumns);
-    T* const y = y_ + group * per_group_ * places_ + first;
-    for (std::int64_t c = 0; c < per_group_; ++c)
+    T* const y = y_ + (group * per_group_ + channels.begin) * places_ + first;
+    for (std::int64_t c = 0; c < rows; ++c)
       std::copy_n(sums.data() + c * kColumns, count, y + c * places_);
   }
 
@@ -149,6 +169,7 @@ void run_real(const Run& run) {
   if (run.output(0).data == nullptr) return;
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
+  if (is_pointwise(run, window)) return run_pointwise<T>(run);
   // What is laid out by taps, weights or places, should be the fewer.
   constexpr std::int64_t kPlacesForRow = 3;
   const bool has_many_places =

@@ -102,6 +102,21 @@ TEST(Passes, KeepOriginsInOrder) {
             (std::vector<std::string>{"Conv_0", "BatchNormalization_0", "Relu_0"}));
 }
 
+// The channels are known, whatever the image is.
+TEST(Passes, FoldIntoConvolutionsOverOpenImages) {
+  Graph graph = import_text(
+      R"(g (float[1,2,H,W] x) => (float[1,3,H,W] y)
+         <float[3,2,1,1] w, float[3] s, float[3] b, float[3] m, float[3] v, float[3,1,1] t> {
+        c = Conv (x, w)
+        n = BatchNormalization (c, s, b, m, v)
+        y = Mul (n, t)
+      })",
+      13, {.input_shapes = {{"x", {1, 2, kUnknownDim, kUnknownDim}}}});
+  graph::run_passes(graph, {});
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].op.type, "Conv2D");
+}
+
 // Its parts compare places as float32, of which one is as large as the next behind 2^24, and have a list of all.
 TEST(Passes, AHardmaxAlongAVeryLongAxisStaysWhole) {
   Graph graph = import_text(

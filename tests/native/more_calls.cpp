@@ -111,9 +111,20 @@ RandomCall draw_depthwise(Draw& draw) {
   return call;
 }
 
+/// A window of one place, whose rows are many enough to be packed for.
+Geometry draw_pointwise(Draw& draw) {
+  const std::int64_t inputs = draw.in(1, 70);
+  Geometry drawn{.x = {draw.in(0, 2), inputs}, .weight = {draw.in(12, 40), inputs}};
+  for (std::int64_t i = draw.in(1, 3); i > 0; --i) {
+    drawn.x.push_back(draw.in(1, 9));
+    drawn.weight.push_back(1);
+  }
+  return drawn;
+}
+
 RandomCall draw_convolution(Draw& draw) {
   if (draw.chance(40)) return draw_depthwise(draw);
-  const Geometry drawn = draw_geometry(draw);
+  const Geometry drawn = draw.chance(20) ? draw_pointwise(draw) : draw_geometry(draw);
   const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
                   .tolerance = type == DataType::kFloat ? 1e-5 : 1e-14};

@@ -1,0 +1,16 @@
+// Convolutions whose window is one place: products of the weights and the images' planes.
+#pragma once
+
+#include "native/kernel.h"
+#include "reference/window.h"
+
+namespace aoe::native {
+
+/// A window of one place, which reads each place of the input once; no groups, and enough output channels that packing pays.
+bool is_pointwise(const Run& run, const reference::Window& window);
+
+/// Of a Conv2D of float or double that is_pointwise().
+template <typename T>
+void run_pointwise(const Run& run);
+
+}  // namespace aoe::native
