@@ -106,10 +106,9 @@ TEST(Passes, KeepOriginsInOrder) {
 TEST(Passes, FoldIntoConvolutionsOverOpenImages) {
   Graph graph = import_text(
       R"(g (float[1,2,H,W] x) => (float[1,3,H,W] y)
-         <float[3,2,1,1] w, float[3] s, float[3] b, float[3] m, float[3] v, float[3,1,1] t> {
+         <float[3,2,1,1] w, float[3] s, float[3] b, float[3] m, float[3] v> {
         c = Conv (x, w)
-        n = BatchNormalization (c, s, b, m, v)
-        y = Mul (n, t)
+        y = BatchNormalization (c, s, b, m, v)
       })",
       13, {.input_shapes = {{"x", {1, 2, kUnknownDim, kUnknownDim}}}});
   graph::run_passes(graph, {});
