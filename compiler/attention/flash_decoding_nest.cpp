@@ -7,6 +7,7 @@
 #include "compiler/attention/attention_nest.h"
 #include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
+#include "compiler/lane_folds.h"
 #include "compiler/packed_constant.h"
 #include "compiler/register_block.h"
 
@@ -184,7 +185,7 @@ class ChunkStage : DecodingStage {
   /// Each key's vectors of products, whose lanes are then added up, all keys' at once.
   Vec scores_by_row(const Chunk& chunk, std::int64_t row, Int key, std::int64_t keys) {
     std::vector<Local> sums;
-    for (std::int64_t k = 0; k < lanes_; ++k) sums.push_back(builder_.local(splat(0)));
+    for (std::int64_t k = 0; k < keys; ++k) sums.push_back(builder_.local(splat(0)));
     for (std::int64_t d = 0; d < s_.depth; d += lanes_) {
       const Vec query = kept(builder_.load(queries_, row * depth_ + d, lanes_));
       for (std::int64_t k = 0; k < keys; ++k) {
@@ -196,25 +197,7 @@ class ChunkStage : DecodingStage {
     }
     std::vector<Vec> vectors;
     for (const Local& sum : sums) vectors.push_back(builder_.get(sum));
-    return lane_sums(std::move(vectors));
-  }
-
-  /// Lane i is the sum of vector i's lanes. Each turn adds the halves of all parts of two vectors, which become one.
-  Vec lane_sums(std::vector<Vec> vectors) {
-    for (int part = lanes_; part > 1; part /= 2) {
-      std::vector<int> low, high;  // lanes of both
-      for (int begin = 0; begin < 2 * lanes_; begin += part)
-        for (int i = begin; i < begin + part / 2; ++i) {
-          low.push_back(i);
-          high.push_back(i + part / 2);
-        }
-      std::vector<Vec> halves;
-      for (std::size_t i = 0; i < vectors.size(); i += 2)
-        halves.push_back(kept(permute(vectors[i], vectors[i + 1], low) +
-                              permute(vectors[i], vectors[i + 1], high)));
-      vectors = std::move(halves);
-    }
-    return vectors.front();
+    return fold_lanes(builder_, std::move(vectors), loopnest::add);
   }
 
   /// Of keys that lie side by side.

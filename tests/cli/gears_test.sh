@@ -111,7 +111,8 @@ refuses 2 "height and width" aoe --job_type=2 --model=cnn.onnx --input_shape="in
 refuses 2 "one for each -1" atc --model=cnn.onnx --output=m --input_shape="input:-1,3,-1,-1" --dynamic_dims="1,64;4,64"
 refuses 2 "--input_format=NCHW" atc --model=cnn.onnx --output=m --input_format=ND --input_shape="input:1,3,-1,-1" \
   --dynamic_image_size="64,64;96,64"
-refuses 2 "--dynamic_batch_size" atc --model=cnn.onnx --output=m --input_shape="input:-1,3,64,64"
+refuses 2 "--dynamic_batch_size" aoe --job_type=2 --model=cnn.onnx --output=m --input_shape="input:-1,3,64,64"
+run 0 atc --model=cnn.onnx --output=open --input_shape="input:-1,3,64,64"
 refuses 3 "--dynamic_image_size, gear 2,2" atc --model=cnn.onnx --output=m --input_shape="input:1,3,-1,-1" \
   --dynamic_image_size="64,64;2,2"
 finish
