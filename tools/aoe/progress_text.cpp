@@ -167,7 +167,7 @@ std::string ProgressText::report(const Progress& progress) {
   const std::string& name = progress.tuning_name;
   has_several_ |= progress.model_count > 1 || (!last_model_.empty() && last_model_ != name);
   last_model_ = name;
-  const std::string log = models_[name].report(progress);
+  std::string log = models_[name].report(progress);
   if (progress.stage == AOE_STAGE_DONE) models_.erase(name);
   if (log.empty() || said_model_ == name) return log;
   said_model_ = name;

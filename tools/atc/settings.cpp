@@ -44,7 +44,7 @@ std::string mdl_bank_path(const po::variables_map& flags) {
   if (mode != "l2_optimize" && mode != "l1_optimize" && mode != "off_optimize")
     reject("--buffer_optimize", "'" + mode + "' is unknown",
            "use l2_optimize, l1_optimize or off_optimize");
-  const std::string path = text_of(flags, "mdl_bank_path");
+  std::string path = text_of(flags, "mdl_bank_path");
   if (mode == "l2_optimize" || path.empty()) return path;
   logger("atc")->warn("--mdl_bank_path does not count with --buffer_optimize={}", mode);
   return {};
