@@ -120,9 +120,10 @@ class Convolution {
     std::int64_t begin, end;
   };
 
-  /// In how many the channels of a block are shared: small images have too few blocks for the threads.
+  /// In how many parts the channels of a block are shared: small images have too few blocks for the threads, but each part lays
+  /// the block out for itself.
   std::int64_t parts_of(std::int64_t blocks) const {
-    constexpr std::int64_t kEnoughBlocks = 16, kLeastChannels = 32;
+    constexpr std::int64_t kEnoughBlocks = 4, kLeastChannels = 64;
     if (blocks == 0) return 1;
     return std::clamp<std::int64_t>(kEnoughBlocks / blocks, 1,
                                     std::max<std::int64_t>(1, per_group_ / kLeastChannels));
