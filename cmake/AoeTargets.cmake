@@ -1,7 +1,6 @@
-# aoe_library(NAME [HOT | WIDE | COLD] SOURCES... HEADERS... PUBLIC... PRIVATE...): one folder, one library, alias aoe::NAME.
+# aoe_library(NAME [HOT | COLD] SOURCES... HEADERS... PUBLIC... PRIVATE...): one folder, one library, alias aoe::NAME.
 # aoe_program(NAME SOURCES... LIBS...): a program in build/<preset>/bin, COLD.
 #   HOT: what it does while a model runs, or with every element of a tensor, is worth the compiler's last effort.
-#   WIDE: the same, with functions that have a target of their own (native/wide.h).
 #   COLD: it reads files, waits for people, or works once for a model; -Os compiles it in two thirds to four fifths of the time.
 #   Programs are, since what they do stands in libraries. Not what tunes between measurements.
 # aoe_family(TARGET DIR REGISTRY_TYPE PREFIX): compiles every DIR/*.cpp into TARGET and writes all_<dir>.inc, which
@@ -30,8 +29,7 @@ function(aoe_optimise target level)
 endfunction()
 
 # A precompiled header serves all targets of one set of macros: -Os has one of its own, OpenMP too. It takes 5 s and saves each unit
-# 1.6: made when the first of them asks, and not for the two programs that have both. g++ takes one of -O2 for -O3 as well, but then
-# compiles functions with a target of their own at the header's level: their loops stay scalar. So what is WIDE has one of -O3.
+# 1.6: made when the first of them asks, and not for the two programs that have both.
 function(aoe_use_precompiled target level)
   set(is_parallel OFF)
   if("OpenMP::OpenMP_CXX" IN_LIST ARGN)
@@ -44,9 +42,6 @@ function(aoe_use_precompiled target level)
     set(its_level -Os)
   elseif(is_parallel)
     string(APPEND provider _openmp)
-  elseif("WIDE" IN_LIST ARGN)
-    string(APPEND provider _wide)
-    set(its_level -O3)
   endif()
   if(NOT AOE_PRECOMPILE OR (is_parallel AND level STREQUAL -Os))
     return()
@@ -71,18 +66,13 @@ function(aoe_target_defaults target)
 endfunction()
 
 function(aoe_library name)
-  cmake_parse_arguments(ARG "HOT;WIDE;COLD" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
-  set(wide "")
-  if(ARG_WIDE)
-    set(wide WIDE)
-    set(ARG_HOT TRUE)
-  endif()
+  cmake_parse_arguments(ARG "HOT;COLD" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
   add_library(aoe_${name} STATIC ${ARG_SOURCES})
   add_library(aoe::${name} ALIAS aoe_${name})
   aoe_target_defaults(aoe_${name})
   aoe_level(level "${ARG_HOT}" "${ARG_COLD}")
   aoe_optimise(aoe_${name} ${level})
-  aoe_use_precompiled(aoe_${name} ${level} ${wide} ${ARG_PUBLIC} ${ARG_PRIVATE})
+  aoe_use_precompiled(aoe_${name} ${level} ${ARG_PUBLIC} ${ARG_PRIVATE})
   target_sources(aoe_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
   target_include_directories(aoe_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_link_libraries(aoe_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})

@@ -3,10 +3,6 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "native/wide.h"
 
 namespace aoe::native {
