@@ -37,7 +37,7 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
 }
 
 KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std::size_t count,
-                               int lanes, Kernel& kernel) {
+                               int lanes, Kernel& kernel, bool has_workspace) {
   std::vector<DataType> types;
   for (std::size_t i = 0; i < count; ++i) {
     if (!task.inputs[i].constant) continue;
@@ -45,7 +45,7 @@ KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std
         packed_in_format(task.inputs[i].constant, task.in(i).shape, Format::kND, lanes));
     types.push_back(task.in(i).dtype);
   }
-  KernelBuffers buffers = declare_buffers(builder, task, types);
+  KernelBuffers buffers = declare_buffers(builder, task, types, has_workspace);
   std::size_t constant = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (task.inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];

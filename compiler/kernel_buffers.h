@@ -28,7 +28,7 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
 /// The same where the first `count` inputs are read alike whether they are constants or not: constants are packed dense
 /// into `kernel`, and `inputs` holds the buffers of all of them.
 KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std::size_t count,
-                               int lanes, Kernel& kernel);
+                               int lanes, Kernel& kernel, bool has_workspace = false);
 
 /// A kernel of one stage without a workspace.
 Kernel jit_kernel(loopnest::Function stage, std::vector<PackedConstant> constants);

@@ -7,12 +7,6 @@
 #include "compiler/integer_math.h"
 
 namespace aoe::compiler {
-namespace {
-
-constexpr double kWeightCycles = 12;  ///< of a vector's exp(), load and store
-
-}  // namespace
-
 bool has_mask(const Task& task) {
   return task.has_input(3);
 }

@@ -69,13 +69,7 @@ class AttentionNest {
   std::int64_t width() const { return cut_.tile_rows(); }
 
   Int element(const Matrices& m, Int batch, Int row, Int column) const {
-    Int offset = m.view.offset;
-    for (std::size_t d = s_.batch.size(); d-- > 0;) {
-      const Int index = d == 0 ? batch : batch % s_.batch[d];
-      if (m.view.batch[d] != 0) offset = offset + index * m.view.batch[d];
-      if (d > 0) batch = batch / s_.batch[d];
-    }
-    return offset + row * m.view.row + column * m.view.column;
+    return element_of(s_, m.view, batch, row, column);
   }
 
   Int score_at(const KeyBlock& block, Int key, Int row) const {
@@ -341,6 +335,17 @@ class AttentionNest {
 };
 
 }  // namespace
+
+Int element_of(const reference::AttentionShape& shape, const MatrixView& view, Int batch, Int row,
+               Int column) {
+  Int offset = view.offset;
+  for (std::size_t d = shape.batch.size(); d-- > 0;) {
+    const Int index = d == 0 ? batch : batch % shape.batch[d];
+    if (view.batch[d] != 0) offset = offset + index * view.batch[d];
+    if (d > 0) batch = batch / shape.batch[d];
+  }
+  return offset + row * view.row + column * view.column;
+}
 
 Kernel build_attention(const Task& task, const AttentionCut& cut) {
   return AttentionNest(task, cut).build();

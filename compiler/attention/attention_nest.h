@@ -57,6 +57,12 @@ class AttentionCut {
   AttentionTiling tiling_;
 };
 
+inline constexpr double kWeightCycles = 12;  ///< of a vector's exp(), load and store
+
+/// Where an element of that matrix of the batch lies.
+loopnest::Int element_of(const reference::AttentionShape& shape, const reference::MatrixView& view,
+                         loopnest::Int batch, loopnest::Int row, loopnest::Int column);
+
 Kernel build_attention(const Task& task, const AttentionCut& cut);
 
 }  // namespace aoe::compiler

@@ -1,6 +1,7 @@
 // The arithmetic of the tiling of attention for few queries.
 #include <algorithm>
 
+#include "compiler/attention/attention_nest.h"
 #include "compiler/attention/flash_decoding_nest.h"
 #include "compiler/block_cycles.h"
 #include "compiler/integer_math.h"
@@ -8,7 +9,6 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr double kDecodingWeightCycles = 12;  ///< of a vector's exp(), load and store
 constexpr double kLaneSumCycles = 2;  ///< of a vector whose lanes are added up, with 15 others
 
 std::int64_t heads_sharing_keys(const reference::AttentionShape& shape) {
@@ -50,7 +50,7 @@ double DecodingCut::core_cycles() const {
              depth = static_cast<double>(ceil_div(shape_.depth, lanes_));
   const std::int64_t bytes = lanes_ * std::int64_t{sizeof(float)};
   const double scores = block_cycles(bytes, r * depth, r * depth, depth, 1) + r * kLaneSumCycles;
-  const double weights = r * kDecodingWeightCycles / lanes_;
+  const double weights = r * kWeightCycles / lanes_;
   double products = 0;
   for (std::int64_t done = 0; done < value_vectors(); done += tiling_.v_vectors) {
     const auto v = static_cast<double>(std::min(tiling_.v_vectors, value_vectors() - done));

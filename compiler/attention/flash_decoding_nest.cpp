@@ -8,7 +8,6 @@
 #include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/lane_folds.h"
-#include "compiler/packed_constant.h"
 #include "compiler/register_block.h"
 
 namespace aoe::compiler {
@@ -22,28 +21,17 @@ constexpr float kNoScore = std::numeric_limits<float>::lowest();
 /// What both stages know: the buffers, and where the workspace has what.
 class DecodingStage {
  protected:
-  DecodingStage(const std::string& name, const Task& task, const DecodingCut& cut)
+  /// `kernel`: gets the inputs that are constants.
+  DecodingStage(const std::string& name, const Task& task, const DecodingCut& cut, Kernel& kernel)
       : builder_(name),
         task_(task),
         cut_(cut),
         s_(cut.shape()),
         lanes_(cut.lanes()),
-        buffers_(declare_buffers(builder_, task, constants(task).size(), cut.tiling().chunks > 1)) {
-  }
+        buffers_(declare_operands(builder_, task, task.inputs.size(), lanes_, kernel,
+                                  cut.tiling().chunks > 1)) {}
 
-  static std::vector<PackedConstant> constants(const Task& task) {
-    std::vector<PackedConstant> packed;
-    for (const TaskInput& input : task.inputs)
-      if (input.constant) packed.push_back(packed_as_is(input.constant));
-    return packed;
-  }
-
-  Buffer input(std::size_t i) const {
-    if (!task_.inputs[i].constant) return *buffers_.inputs[i];
-    std::size_t place = 0;
-    for (std::size_t k = 0; k < i; ++k) place += task_.inputs[k].constant ? 1 : 0;
-    return buffers_.constants[place];
-  }
+  Buffer input(std::size_t i) const { return *buffers_.inputs[i]; }
 
   Vec splat(float value) const { return loopnest::splat(value, lanes_); }
   Vec kept(Vec value) { return builder_.get(builder_.local(value)); }
@@ -55,13 +43,7 @@ class DecodingStage {
     return element(view, group * cut_.sharing() + row / s_.queries, Int(row % s_.queries), column);
   }
   Int element(const MatrixView& view, Int batch, Int row, Int column) const {
-    Int offset = view.offset;
-    for (std::size_t d = s_.batch.size(); d-- > 0;) {
-      const Int index = d == 0 ? batch : batch % s_.batch[d];
-      if (view.batch[d] != 0) offset = offset + index * view.batch[d];
-      if (d > 0) batch = batch / s_.batch[d];
-    }
-    return offset + row * view.row + column * view.column;
+    return element_of(s_, view, batch, row, column);
   }
 
   Int partial_sums(Int group, Int chunk, std::int64_t row) const {
@@ -94,8 +76,8 @@ class DecodingStage {
 /// A chunk of keys for all rows of a group.
 class ChunkStage : DecodingStage {
  public:
-  ChunkStage(const Task& task, const DecodingCut& cut)
-      : DecodingStage("flash_decoding", task, cut),
+  ChunkStage(const Task& task, const DecodingCut& cut, Kernel& kernel)
+      : DecodingStage("flash_decoding", task, cut, kernel),
         depth_(round_up(s_.depth, lanes_)),
         queries_(builder_.scratch("queries", cut.rows() * depth_)),
         scores_(builder_.scratch("scores", cut.rows() * cut.chunk_keys())) {}
@@ -109,8 +91,6 @@ class ChunkStage : DecodingStage {
     });
     return builder_.finish();
   }
-
-  std::vector<PackedConstant> constants() const { return DecodingStage::constants(task_); }
 
  private:
   struct Chunk {
@@ -285,8 +265,8 @@ class ChunkStage : DecodingStage {
 /// The chunks of a group together.
 class MergeStage : DecodingStage {
  public:
-  MergeStage(const Task& task, const DecodingCut& cut)
-      : DecodingStage("merge_chunks", task, cut),
+  MergeStage(const Task& task, const DecodingCut& cut, Kernel& kernel)
+      : DecodingStage("merge_chunks", task, cut, kernel),
         factors_(builder_.scratch("factors", cut.tiling().chunks * lanes_)) {}
 
   loopnest::Function build() {
@@ -329,10 +309,11 @@ class MergeStage : DecodingStage {
 }  // namespace
 
 Kernel build_flash_decoding(const Task& task, const DecodingCut& cut) {
-  ChunkStage chunks(task, cut);
-  Kernel kernel = jit_kernel(chunks.build(), chunks.constants());
+  Kernel kernel = kernel_for("jit");
+  kernel.stages.push_back(ChunkStage(task, cut, kernel).build());
   if (cut.tiling().chunks == 1) return kernel;
-  kernel.stages.push_back(MergeStage(task, cut).build());
+  Kernel same;  // every stage declares the constants, which are packed once
+  kernel.stages.push_back(MergeStage(task, cut, same).build());
   kernel.workspace_bytes =
       static_cast<std::size_t>(cut.parallel_extent() * cut.chunk_floats()) * sizeof(float);
   return kernel;

@@ -6,6 +6,7 @@
 #include "native/by_type.h"
 #include "native/dot_products.h"
 #include "native/kernel.h"
+#include "native/matrix_stack.h"
 #include "native/panels.h"
 #include "native/product.h"
 #include "native/wide.h"
@@ -137,12 +138,9 @@ template <typename T>
 void run_matmul(const Run& run) {
   if (run.output(0).data == nullptr) return;
   const reference::MatMulShape s = reference::matmul_shape(run.shape(0), run.shape(1));
-  const Shape a_batch(s.a.begin(), s.a.end() - 2), b_batch(s.b.begin(), s.b.end() - 2);
-  const std::array strides = {reference::broadcast_strides(a_batch, s.batch),
-                              reference::broadcast_strides(b_batch, s.batch)};
   std::vector<Product<T>> products;
   T* c = run.output(0).template as<T>();
-  const auto add = [&](std::int64_t a, std::int64_t b, std::int64_t m) {
+  for_each_product(s, [&](std::int64_t a, std::int64_t b, std::int64_t m) {
     products.push_back({.m = m,
                         .k = s.k,
                         .n = s.n,
@@ -151,16 +149,7 @@ void run_matmul(const Run& run) {
                         .bias = {},
                         .c = c});
     c += m * s.n;
-  };
-  // A stack whose right factor is one matrix is one product of all rows.
-  if (element_count(b_batch) == 1 && element_count(a_batch) == element_count(s.batch))
-    add(0, 0, element_count(s.batch) * s.m);
-  else
-    reference::for_each_row(s.batch, strides,
-                            [&](const auto& offsets, const auto& steps, std::int64_t count) {
-                              for (std::int64_t i = 0; i < count; ++i)
-                                add(offsets[0] + i * steps[0], offsets[1] + i * steps[1], s.m);
-                            });
+  });
   multiply_all<T>(products, run.threads);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "native/kernel.h"
+#include "native/matrix_stack.h"
 #include "native/product.h"
 #include "native/wide.h"
 #include "reference/matrix.h"
@@ -246,20 +247,9 @@ void run_matmul_integer(const Run& run) {
   if (y.data == nullptr || y.elements() == 0) return;
   const reference::MatMulShape s = reference::matmul_shape(run.shape(0), run.shape(1));
   if (s.k == 0) return std::fill_n(y.as<std::int32_t>(), y.elements(), 0), void();
-  const Shape a_batch(s.a.begin(), s.a.end() - 2), b_batch(s.b.begin(), s.b.end() - 2);
   Products products(run, s);
-  // A stack whose right factor is one matrix is one product of all rows.
-  if (element_count(b_batch) == 1 && element_count(a_batch) == element_count(s.batch)) {
-    products.add(0, 0, element_count(s.batch) * s.m);
-    return products.run(run.threads);
-  }
-  const std::array strides = {reference::broadcast_strides(a_batch, s.batch),
-                              reference::broadcast_strides(b_batch, s.batch)};
-  reference::for_each_row(
-      s.batch, strides, [&](const auto& offsets, const auto& steps, std::int64_t count) {
-        for (std::int64_t i = 0; i < count; ++i)
-          products.add(offsets[0] + i * steps[0], offsets[1] + i * steps[1], s.m);
-      });
+  for_each_product(
+      s, [&](std::int64_t a, std::int64_t b, std::int64_t rows) { products.add(a, b, rows); });
   products.run(run.threads);
 }
 

@@ -182,8 +182,8 @@ class Session {
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
 
-  /// One execution. `feed` has a tensor for every input, in a shape that the model (its open sizes are any), or one of its gears, takes; the
-  /// results are all outputs, in their order.
+  /// One execution. `feed` has a tensor for every input, in a shape that the model (its open sizes are any), or one of its
+  /// gears, takes; the results are all outputs, in their order.
   std::vector<Tensor> run(const std::map<std::string, TensorView>& feed) const {
     internal::Runtime::use_device();
     // The shapes of outputs are those of the model's last execution.
