@@ -24,7 +24,7 @@ def restore():  # a shell lets its background jobs ignore SIGINT
 
 
 process = subprocess.Popen(sys.argv[3:], preexec_fn=restore)
-for _ in range(1000):
+for _ in range(15000):  # on a machine that is busy a program starts in seconds
     if waits_for_signals(process.pid) or process.poll() is not None:
         break
     time.sleep(0.002)

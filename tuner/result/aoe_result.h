@@ -112,7 +112,7 @@ struct AoeResult {
   TuningState state = TuningState::kIncomplete;  ///< stands in the section OPAT
 
   std::optional<SubgraphResult> subgraphs;  ///< absent: none were tuned, or their tuning failed
-  std::optional<OperatorResult> operators;  ///< absent: none can be tuned
+  std::optional<OperatorResult> operators;  ///< absent: none can be tuned, as far as the run came
 };
 
 std::string text(TuningState state);  ///< "tuning successful"

@@ -70,6 +70,7 @@ class OperatorSession final : public TuningSession {
 
   std::vector<const Tunable*> collect() override {
     tasks_ = collect_operators(graph_, baseline_.compilation, options_.soc, options_.filter);
+    has_none_ = tasks_.empty();
     std::vector<const Tunable*> tunables;
     for (OperatorTask& task : tasks_) {
       task.model_ns = sum_of_medians_ns(baseline_.timing, untuned_steps_->of(task.ids));
@@ -343,7 +344,7 @@ class OperatorSession final : public TuningSession {
   // ---- results ----
 
   SectionResult* fill_section(AoeResult& result) override {
-    if (tasks_.empty()) return nullptr;
+    if (has_none_) return nullptr;  // a run that ended before it knew has a section that says so
     OperatorResult& section = result.operators.emplace();
     for (const Ledger::Entry& entry : ledger_.entries()) {
       const OperatorTask& task = task_of(*entry.tunable);
@@ -370,6 +371,7 @@ class OperatorSession final : public TuningSession {
 
   bank::KnowledgeBank& knowledge_;
   std::vector<OperatorTask> tasks_;
+  bool has_none_ = false;
   std::map<std::string_view, int> searched_with_;  ///< tasks by Impl
   std::map<std::string, int> planned_;             ///< trials by description
   std::int64_t planned_total_ = 0;

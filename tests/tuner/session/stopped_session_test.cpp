@@ -25,6 +25,13 @@ TEST_F(Session, AStoppedRunIsIncompleteAndKeepsWhatItWon) {
   expect_counters(1, 0, 0, 0);
 }
 
+TEST_F(Session, ARunThatIsStoppedBeforeItKnowsItsTasksSaysSo) {
+  stop_.request_stop();
+  EXPECT_EQ(tune().state, TuningState::kIncomplete);
+  EXPECT_EQ(opat().at("opat_tuning_result"), "tuning incomplete");
+  EXPECT_TRUE(winners().empty());
+}
+
 TEST_F(Session, WhatAStoppedRunWonIsNotServedBeforeTheNextRunConfirmsIt) {
   tune_until_the_first_task_is_done();
   const auto waiting = unconfirmed();
