@@ -3,11 +3,9 @@
 // output differs by more than the limit.
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 #include "base/error.h"
 #include "base/temporary_directory.h"
@@ -58,12 +56,6 @@ struct Row {
   std::size_t subgraph_hits = 0;
 };
 
-/// ONNX Runtime's and our idle threads spin for some milliseconds after a run; let them sleep
-/// before the next one is timed.
-void let_threads_sleep() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
-}
-
 /// What aoe has won, as atc would apply it.
 struct BankSources {
   const bank::StrategySource& op;
@@ -99,7 +91,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
     double ms[3] = {};
     for (int turn = 0; turn < 3; ++turn) {
       const int who = (turn + round + 1) % 3;  // no contender always runs first
-      let_threads_sleep();
+      peer.wait_until_idle();
       ms[who] = median(who == 0   ? peer.run(settings.seconds, 3)
                        : who == 1 ? untuned.run(settings.seconds, 3)
                                   : tuned.run(settings.seconds, 3));

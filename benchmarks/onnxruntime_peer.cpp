@@ -7,7 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -21,6 +24,16 @@ namespace {
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ExitCode::kFailure, what, "onnxruntime",
               "install Node.js and run `npm ci --ignore-scripts` in benchmarks/onnxruntime");
+}
+
+/// What all threads of a process have had of cores so far.
+std::chrono::nanoseconds time_on_cores(pid_t process) {
+  std::int64_t sum_ns = 0, ns = 0;
+  std::error_code status;
+  for (const auto& task :
+       fs::directory_iterator("/proc/" + std::to_string(process) + "/task", status))
+    if (std::ifstream file(task.path() / "schedstat"); file >> ns) sum_ns += ns;
+  return std::chrono::nanoseconds(sum_ns);
 }
 
 }  // namespace
@@ -98,6 +111,18 @@ void OnnxRuntimePeer::feed(const std::vector<NamedTensor>& inputs, const fs::pat
 
 std::vector<double> OnnxRuntimePeer::run(double seconds, int least) {
   return ask({{"run", {{"seconds", seconds}, {"least", least}}}}).at("times_ms");
+}
+
+void OnnxRuntimePeer::wait_until_idle() const {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kLeast(30), kStep(10), kMost(1000);
+  constexpr std::chrono::microseconds kIdle(500);
+  std::this_thread::sleep_for(kLeast - kStep);
+  for (milliseconds waited(0); waited < kMost; waited += kStep) {
+    const auto before = time_on_cores(process_);
+    std::this_thread::sleep_for(kStep);
+    if (time_on_cores(process_) - before < kIdle) return;
+  }
 }
 
 std::vector<NamedTensor> OnnxRuntimePeer::outputs(const fs::path& scratch) {

@@ -33,6 +33,9 @@ class OnnxRuntimePeer {
   void feed(const std::vector<NamedTensor>& inputs, const std::filesystem::path& scratch);
   /// Milliseconds of each run, for at least `seconds` and `least` runs.
   std::vector<double> run(double seconds, int least);
+  /// Its threads spin behind a run, for a million pauses: 20 ms on a Zen 4, 60 on an Intel Xeon; who else is timed then shares its cores with
+  /// them. Returns when they have gone to sleep, after 30 ms at least (our own spin as well) and a second at most.
+  void wait_until_idle() const;
   std::vector<NamedTensor> outputs(const std::filesystem::path& scratch);
 
  private:

@@ -3,14 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -56,11 +54,6 @@ std::string impls_of(const std::vector<compiler::NodeReport>& nodes) {
   return text;
 }
 
-/// Idle threads of both spin for some milliseconds behind a run.
-void let_threads_sleep(int threads) {
-  if (threads > 1) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-}
-
 /// ONNX Runtime, started when it is first asked for and again when a model has killed it.
 class Peer {
  public:
@@ -76,6 +69,7 @@ class Peer {
     return process_->outputs(settings_.scratch);
   }
   double run() { return median(process_->run(settings_.seconds, 3)); }
+  void wait_until_idle() const { process_->wait_until_idle(); }
 
  private:
   const Settings& settings_;
@@ -89,7 +83,7 @@ void time_rounds(Row& row, BoundOm& om, Peer* peer, const Settings& settings) {
     for (int turn = 0; turn < 2; ++turn) {
       const bool is_ours = (turn + round) % 2 == 0;  // neither always runs first
       if (!is_ours && peer == nullptr) continue;
-      let_threads_sleep(settings.threads);
+      if (peer != nullptr && settings.threads > 1) peer->wait_until_idle();
       ms[is_ours ? 0 : 1] = is_ours ? median(om.run(settings.seconds, 3)) : peer->run();
     }
     ours.push_back(ms[0]);

@@ -25,6 +25,8 @@ from .providers import PROVIDER, chosen
 from .session_border import (
     border_of_om,
     is_fixed,
+    names_agree,
+    open_shape,
     require_tensors,
     shape_flag,
     shown_type,
@@ -96,10 +98,16 @@ class InferenceSession:
 
             self._profile = SessionProfile(self._options.profile_file_prefix, PROVIDER)
 
-    def __reduce__(self):
+    def __getstate__(self):
+        """A subclass that pickles the path of its model has one of its own."""
         raise TypeError(
             "an InferenceSession cannot be copied or pickled; make one of the same model instead"
         )
+
+    @property
+    def _provider_options(self):
+        """By this name programs of others print them."""
+        return self.get_provider_options()
 
     def _open(self, path_or_bytes):
         is_om = _begins_as_om(path_or_bytes)
@@ -266,17 +274,24 @@ class InferenceSession:
     def _model(self, shapes):
         """The one that serves these shapes of open inputs, loaded as long as the with lasts."""
         with contextlib.ExitStack() as held:
-            key = self._open_sizes.key(shapes)
+            is_sound = names_agree(self._open_inputs, shapes)
+            key = self._open_sizes.key(shapes) if is_sound else self._all_open(shapes)
             try:
                 model = held.enter_context(self._shapes.use(key))
             except programs.ProgramError as error:
-                if key == shapes:
+                if key == shapes or not is_sound:
                     raise
                 self._open_sizes.refuse()
                 if self._options.log_severity_level <= 2:
                     warnings.warn(f"each new shape is compiled, as sizes cannot be left open: {error}")
                 model = held.enter_context(self._shapes.use(shapes))
             yield model
+
+    def _all_open(self, shapes):
+        """For a cache without anything in it that no branch of the run reads, say, whose batch is 0: the
+        operators that do run say whether shapes fit.
+        """
+        return tuple(map(open_shape, self._open_inputs, shapes))
 
     def _run(self, model, arrays, wanted, places):
         shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in arrays)

@@ -73,6 +73,25 @@ def is_fixed(value):
     return value.has_rank and all(isinstance(size, int) for size in value.shape)
 
 
+def names_agree(values, shapes):
+    """Whether dimensions to which the model gives one name have one size; "?" is none, as for atc."""
+    sizes = {}
+    return all(
+        sizes.setdefault(name, size) == size
+        for value, shape in zip(values, shapes)
+        if value.has_rank
+        for name, size in zip(value.shape, shape)
+        if isinstance(name, str) and name != "?"
+    )
+
+
+def open_shape(value, shape):
+    """-1 for each size that the model leaves open."""
+    if not value.has_rank:
+        return shape
+    return tuple(size if isinstance(name, int) else -1 for name, size in zip(value.shape, shape))
+
+
 def shape_flag(values, shapes):
     """Of atc."""
     rows = zip(values, shapes)
