@@ -13,8 +13,7 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kBlock =
-    8 * kFloats;  ///< outputs at a time: as many additions in flight as a core takes
+constexpr std::int64_t kShortRow = 64;   ///< outputs: several such rows are one
 constexpr std::int64_t kStretch = 1024;  ///< outputs whose sums the first-level cache keeps
 
 /// Of the window: where it reads for output 0 of a copied plane, and its number.
@@ -22,11 +21,11 @@ struct Tap {
   std::int64_t place, weight;
 };
 
-/// sums[i] = bias + all taps of the output that reads from[i] first, kBlock of them.
+/// sums[i] = bias + all taps of the output that reads from[i] first; kVectors of them.
+template <int kVectors>
 AOE_WIDE void sum_taps(const std::vector<Tap>& taps, const float* from, const float* weights,
                        float bias, float* __restrict sums) {
   using Loose = Lanes<float>::Loose;
-  constexpr int kVectors = kBlock / kFloats;
   Floats block[kVectors];
   for (int v = 0; v < kVectors; ++v) block[v] = Floats{} + bias;
   for (const Tap& tap : taps) {
@@ -35,6 +34,24 @@ AOE_WIDE void sum_taps(const std::vector<Tap>& taps, const float* from, const fl
     for (int v = 0; v < kVectors; ++v) block[v] += weight * row[v];
   }
   for (int v = 0; v < kVectors; ++v) reinterpret_cast<Loose*>(sums)[v] = block[v];
+}
+
+/// `count` of them. Eight vectors are as many additions in flight as a core takes.
+void sum_taps(const std::vector<Tap>& taps, const float* from, const float* weights, float bias,
+              std::int64_t count, float* sums) {
+  std::int64_t i = 0;
+  const auto sum = [&]<int kVectors>() {
+    for (; i + kVectors * kFloats <= count; i += kVectors * kFloats)
+      sum_taps<kVectors>(taps, from + i, weights, bias, sums + i);
+  };
+  sum.template operator()<8>();
+  sum.template operator()<4>();
+  sum.template operator()<2>();
+  sum.template operator()<1>();
+  if (i == count) return;
+  float last[kFloats];
+  sum_taps<1>(taps, from + i, weights, bias, last);
+  std::copy(last, last + (count - i), sums + i);
 }
 
 /// to[i] = from[i * stride]. Rows are short: a call for each takes longer than the copy.
@@ -46,8 +63,10 @@ AOE_WIDE inline void copy_row(const float* __restrict from, std::int64_t stride,
   }
   using Loose = Lanes<float>::Loose;
   std::int64_t i = 0;
-  for (; i + kFloats <= count; i += kFloats)
+  for (; i + kFloats <= count; i += kFloats) {
     *reinterpret_cast<Loose*>(to + i) = *reinterpret_cast<const Loose*>(from + i);
+    asm("" : "+r"(from));  // or compilers make a call of memcpy() of this loop
+  }
   for (; i < count; ++i) to[i] = from[i];
 }
 
@@ -69,7 +88,7 @@ class Depthwise {
       plane_ *= (padded(axis) + axis.stride - 1) / axis.stride;
       phases_ *= axis.stride;
     }
-    rows_ = std::max<std::int64_t>(1, kStretch / steps_[1]);
+    if (w_.output < kShortRow) rows_ = std::max<std::int64_t>(1, kStretch / steps_[1]);
     find_taps();
     find_rows();
   }
@@ -79,8 +98,8 @@ class Depthwise {
                         (0.5 + 0.05 * static_cast<double>(window_.kernel_elements()));
     run_.threads.share(
         run_.shape(0)[0] * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
-          std::vector<float> copy(static_cast<std::size_t>(phases_ * plane_ + kBlock)),
-              sums(static_cast<std::size_t>(rows_ * steps_[1] + kBlock));
+          std::vector<float> copy(static_cast<std::size_t>(phases_ * plane_ + kFloats)),
+              sums(static_cast<std::size_t>(rows_ * steps_[1]));
           for (std::int64_t plane = begin; plane < end; ++plane) {
             copy_plane(run_.inputs[0].as<float>() + plane * window_.input_elements(), copy.data());
             run_plane(plane, copy.data(), sums.data());
@@ -140,11 +159,14 @@ class Depthwise {
       for (std::int64_t row = 0; row < h_.output; row += rows_) {
         const std::int64_t rows = std::min(rows_, h_.output - row);
         const float* from = copy + z * steps_[0] + row * steps_[1];
-        const std::int64_t count = (rows - 1) * steps_[1] + w_.output;
-        for (std::int64_t i = 0; i < count; i += kBlock)
-          sum_taps(taps_, from + i, weights, bias, sums + i);
-        for (std::int64_t i = 0; i < rows; ++i, y += w_.output)
-          copy_row(sums + i * steps_[1], 1, w_.output, y);
+        if (rows == 1) {
+          sum_taps(taps_, from, weights, bias, w_.output, y);
+        } else {
+          sum_taps(taps_, from, weights, bias, (rows - 1) * steps_[1] + w_.output, sums);
+          for (std::int64_t i = 0; i < rows; ++i)
+            copy_row(sums + i * steps_[1], 1, w_.output, y + i * w_.output);
+        }
+        y += rows * w_.output;
       }
   }
 

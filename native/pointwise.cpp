@@ -18,6 +18,8 @@ bool is_pointwise(const Run& run, const reference::Window& window) {
 template <typename T>
 void run_pointwise(const Run& run) {
   constexpr double kProductsPerNs = 30;
+  constexpr std::int64_t kRows =
+      60;  ///< whose sums the second-level cache keeps: what Panels takes at a time
   const Shape& x = run.shape(0);
   const std::int64_t channels = x[1], places = reference::dim_product(x, 2, x.size());
   const std::int64_t rows = run.shape(1)[0];
@@ -28,12 +30,16 @@ void run_pointwise(const Run& run) {
     const Panels<T> planes({run.inputs[0].as<T>() + image * channels * places, places, 1}, channels,
                            places, run.threads);
     T* const y = run.output(0).as<T>() + image * rows * places;
+    const auto add_rows = [&](std::int64_t first, std::int64_t count) {
+      T* const sums = y + first * places;
+      for (std::int64_t r = 0; r < count; ++r)
+        std::fill_n(sums + r * places, places, bias == nullptr ? T{0} : bias[first + r]);
+      planes.add_product({weights + first * channels, channels}, count, {sums, places});
+    };
     run.threads.share(rows, static_cast<double>(channels * places) / kProductsPerNs,
                       [&](std::int64_t begin, std::int64_t end) {
-                        for (std::int64_t row = begin; row < end; ++row)
-                          std::fill_n(y + row * places, places, bias == nullptr ? T{0} : bias[row]);
-                        planes.add_product({weights + begin * channels, channels}, end - begin,
-                                           {y + begin * places, places});
+                        for (std::int64_t row = begin; row < end; row += kRows)
+                          add_rows(row, std::min(kRows, end - row));
                       });
   }
 }
