@@ -62,8 +62,22 @@ void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, st
   blocks::add_product<T>(left, rows, length, right, sums, columns);
 }
 
+template <typename T>
+void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
+                 RowsAt<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns) {
+#if defined(__x86_64__)
+  if (has_long_vectors())
+    return long_blocks::add_product<T>(left, rows, length, right, sums, columns);
+#endif
+  blocks::add_product<T>(left, rows, length, right, sums, columns);
+}
+
 template void add_product<float>(Rows<const float>, std::int64_t, std::int64_t, Rows<const float>,
                                  Rows<float>, std::int64_t);
+template void add_product<float>(Rows<const float>, std::int64_t, std::int64_t, RowsAt<const float>,
+                                 Rows<float>, std::int64_t);
+template void add_product<double>(Rows<const double>, std::int64_t, std::int64_t,
+                                  RowsAt<const double>, Rows<double>, std::int64_t);
 template void add_product<double>(Rows<const double>, std::int64_t, std::int64_t,
                                   Rows<const double>, Rows<double>, std::int64_t);
 template void add_product<Pair>(Rows<const Pair>, std::int64_t, std::int64_t, Rows<const Pair>,

@@ -11,6 +11,19 @@ template <typename T>
 struct Rows {
   T* data;
   std::int64_t stride;
+
+  T* row(std::int64_t i) const { return data + i * stride; }
+  Rows from(std::int64_t column) const { return {data + column, stride}; }
+};
+
+/// Rows that lie anywhere: row i at data + places[i].
+template <typename T>
+struct RowsAt {
+  T* data;
+  const std::int64_t* places;
+
+  T* row(std::int64_t i) const { return data + places[i]; }
+  RowsAt from(std::int64_t column) const { return {data + column, places}; }
 };
 
 /// Two factors of 16 bits with a sign, the first in the low half. The product of two pairs is the sum of both products.
@@ -25,5 +38,9 @@ using Quad = std::uint32_t;
 template <typename T>
 void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
                  Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns);
+/// Of float or double.
+template <typename T>
+void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
+                 RowsAt<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns);
 
 }  // namespace aoe::native

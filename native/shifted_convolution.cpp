@@ -13,8 +13,8 @@ namespace aoe::native {
 namespace {
 
 constexpr std::int64_t kLeastOutputs = 64, kMostOutputs = 512;  ///< at a time
-constexpr std::int64_t kInputs =
-    64;  ///< inputs at a time: what their taps read stays in the first-level cache
+constexpr std::int64_t kTaps =
+    576;  ///< at a time: what those of 64 inputs read, and six rows of weights, stay in the first-level cache
 
 template <typename T>
 class ShiftedConvolution {
@@ -31,8 +31,8 @@ class ShiftedConvolution {
     block_ = std::clamp(kCached / std::max(channels_, per_group_) / kVector * kVector,
                         kLeastOutputs, kMostOutputs);
     columns_ = std::min(block_, (last_ + kVector) / kVector * kVector);
-    pack_weights();
     if (!lies_well()) copy_planes();
+    find_taps();
   }
 
   void run() const {
@@ -51,18 +51,15 @@ class ShiftedConvolution {
  private:
   static constexpr double kProductsPerNs = 25;
 
-  /// By tap, as many rows as there are output channels.
-  void pack_weights() {
-    const std::int64_t taps = window_.kernel_elements(), rows = run_.shape(1)[0];
-    const T* from = run_.inputs[1].as<T>();
-    weights_ =
-        std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(taps * rows * channels_));
-    run_.threads.share(rows, static_cast<double>(taps * channels_),
-                       [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t i = begin * channels_; i < end * channels_; ++i)
-                           for (std::int64_t k = 0; k < taps; ++k)
-                             weights_[k * rows * channels_ + i] = from[i * taps + k];
-                       });
+  /// Where output 0 of a group reads, a tap for each weight of an output channel.
+  void find_taps() {
+    const auto& [d, h, w] = window_.axes;
+    for (std::int64_t i = 0; i < channels_; ++i)
+      for (std::int64_t kd = 0; kd < d.kernel; ++kd)
+        for (std::int64_t kh = 0; kh < h.kernel; ++kh)
+          for (std::int64_t kw = 0; kw < w.kernel; ++kw)
+            taps_.push_back(i * stride() + kd * d.dilation * steps_[0] +
+                            kh * h.dilation * steps_[1] + kw * w.dilation);
   }
 
   /// Without padding the planes can be read in place; unless blocks would reach beyond the last, or all begin in one set of a cache.
@@ -104,25 +101,13 @@ class ShiftedConvolution {
     for (std::int64_t c = 0; c < per_group_; ++c)
       std::fill_n(sums + c * block_, columns_, bias == nullptr ? T{0} : bias[c]);
     const T* planes = x_ + group * channels_ * stride() + begin;
-    for (std::int64_t i = 0; i < channels_; i += kInputs)
-      add_taps(channel, i, planes + i * stride(), sums);
+    const std::int64_t length = std::ssize(taps_);
+    const T* weights = run_.inputs[1].as<T>() + channel * length;
+    for (std::int64_t i = 0; i < length; i += kTaps)
+      add_product<T>({weights + i, length}, per_group_, std::min(kTaps, length - i),
+                     RowsAt<const T>{planes, taps_.data() + i}, {sums, block_}, columns_);
     write(sums, begin, first,
           run_.output(0).as<T>() + group * per_group_ * window_.output_elements());
-  }
-
-  /// Of input channels [i, i + kInputs).
-  void add_taps(std::int64_t channel, std::int64_t i, const T* planes, T* sums) const {
-    const auto& [d, h, w] = window_.axes;
-    const std::int64_t count = std::min(kInputs, channels_ - i), rows = run_.shape(1)[0];
-    const T* weights = weights_.get() + channel * channels_ + i;
-    for (std::int64_t kd = 0; kd < d.kernel; ++kd)
-      for (std::int64_t kh = 0; kh < h.kernel; ++kh)
-        for (std::int64_t kw = 0; kw < w.kernel; ++kw, weights += rows * channels_) {
-          const std::int64_t at =
-              kd * d.dilation * steps_[0] + kh * h.dilation * steps_[1] + kw * w.dilation;
-          add_product<T>({weights, channels_}, per_group_, count, {planes + at, stride()},
-                         {sums, block_}, columns_);
-        }
   }
 
   /// Outputs from `first` on that are there, as far as the block from `begin` on goes: runs along rows.
@@ -147,7 +132,7 @@ class ShiftedConvolution {
   const reference::Window& window_;
   const T* x_;
   std::unique_ptr<T[]> copy_;
-  std::unique_ptr<T[]> weights_;
+  std::vector<std::int64_t> taps_;
   std::array<std::int64_t, 3> steps_ = {};  ///< from one element to the next along each axis
   std::int64_t plane_ = 1,
                last_ = 0;     ///< elements with their padding; the number of the last output
