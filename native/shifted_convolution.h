@@ -1,5 +1,5 @@
-// Convolutions with strides of 1: what a tap reads of a plane lies where another does, some places on, so that nothing is laid out in
-// columns for a product.
+// Convolutions as products whose right factor is read where it lies, in planes with their padding: the rows that a window's taps read of
+// them are at fixed places, so that nothing is laid out in columns.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,7 @@
 
 namespace aoe::native {
 
-/// Whether its strides are 1, and its padding cuts nothing off.
-bool can_be_shifted(const reference::Window& window);
-
-/// Of a Conv2D of float or double whose window can be shifted.
+/// Of a Conv2D of float or double, with a window that PaddedPlanes takes.
 template <typename T>
 void run_shifted_convolution(const Run& run, const reference::Window& window);
 

@@ -5,6 +5,7 @@
 
 #include "native/depthwise.h"
 #include "native/kernel.h"
+#include "native/padded_planes.h"
 #include "native/pointwise.h"
 #include "native/product.h"
 #include "native/shifted_convolution.h"
@@ -171,11 +172,7 @@ void run_real(const Run& run) {
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
   if (is_pointwise(run, window)) return run_pointwise<T>(run);
-  // What is laid out by taps, weights or places, should be the fewer.
-  constexpr std::int64_t kPlacesForRow = 3;
-  const bool has_many_places =
-      run.shape(0)[0] * window.output_elements() >= kPlacesForRow * run.shape(1)[0];
-  if (can_be_shifted(window) && has_many_places) return run_shifted_convolution<T>(run, window);
+  if (PaddedPlanes::takes(window)) return run_shifted_convolution<T>(run, window);
   const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
                                    run.inputs[1].as<T>());
   convolution.run(run.has_input(2) ? run.inputs[2].as<T>() : nullptr);

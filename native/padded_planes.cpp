@@ -1,0 +1,110 @@
+#include "native/padded_planes.h"
+
+#include <algorithm>
+
+#include "native/wide.h"
+
+namespace aoe::native {
+namespace {
+
+/// Elements of an axis with its padding.
+std::int64_t padded(const reference::WindowAxis& axis) {
+  return std::max(axis.pad_begin + axis.input, (axis.output - 1) * axis.stride + axis.reach());
+}
+
+/// Of an axis of one output any stride is the same.
+std::int64_t stride_of(const reference::WindowAxis& axis) {
+  return axis.output > 1 ? axis.stride : 1;
+}
+
+std::int64_t phase_length(const reference::WindowAxis& axis) {
+  return (padded(axis) + stride_of(axis) - 1) / stride_of(axis);
+}
+
+}  // namespace
+
+bool PaddedPlanes::takes(const reference::Window& window) {
+  constexpr double kMostTimes = 8;
+  double elements = 1;  // which may be more than integers count
+  for (const reference::WindowAxis& axis : window.axes) {
+    if (axis.pad_begin < 0 || axis.pad_end < 0) return false;
+    elements *= static_cast<double>(phase_length(axis)) * static_cast<double>(stride_of(axis));
+  }
+  return elements <= kMostTimes * static_cast<double>(window.input_elements());
+}
+
+PaddedPlanes::PaddedPlanes(const reference::Window& window) : window_(window) {
+  for (std::size_t i = window.axes.size(); i-- > 0;) {
+    const reference::WindowAxis& axis = window.axes[i];
+    steps_[i] = phase_;
+    phase_ *= phase_length(axis);
+    phases_ *= stride_of(axis);
+  }
+  const auto& [d, h, w] = window.axes;
+  for (std::int64_t z = 0; z < d.input; ++z)
+    for (std::int64_t y = 0; y < h.input; ++y)
+      for (std::int64_t x = 0; x < std::min(stride_of(w), w.input); ++x)
+        rows_.push_back(place(phased(d, z + d.pad_begin), phased(h, y + h.pad_begin),
+                              phased(w, x + w.pad_begin)));
+}
+
+PaddedPlanes::Phased PaddedPlanes::phased(const reference::WindowAxis& axis, std::int64_t i) {
+  const std::int64_t stride = stride_of(axis);
+  return {i % stride, i / stride};
+}
+
+std::int64_t PaddedPlanes::numbers() const {
+  const auto& [d, h, w] = window_.axes;
+  return number(d.output - 1, h.output - 1) + w.output;
+}
+
+std::int64_t PaddedPlanes::place(Phased z, Phased y, Phased x) const {
+  const auto& [d, h, w] = window_.axes;
+  const std::int64_t phase = (z.phase * stride_of(h) + y.phase) * stride_of(w) + x.phase;
+  return phase * phase_ + z.number * steps_[0] + y.number * steps_[1] + x.number;
+}
+
+std::vector<std::int64_t> PaddedPlanes::taps() const {
+  const auto& [d, h, w] = window_.axes;
+  std::vector<std::int64_t> taps;
+  for (std::int64_t kd = 0; kd < d.kernel; ++kd)
+    for (std::int64_t kh = 0; kh < h.kernel; ++kh)
+      for (std::int64_t kw = 0; kw < w.kernel; ++kw)
+        taps.push_back(place(phased(d, kd * d.dilation), phased(h, kh * h.dilation),
+                             phased(w, kw * w.dilation)));
+  return taps;
+}
+
+template <typename T>
+AOE_WIDE void copy_row(const T* __restrict from, std::int64_t stride, std::int64_t count,
+                       T* __restrict to) {
+  if (stride != 1) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+    return;
+  }
+  using Loose = typename Lanes<T>::Loose;
+  std::int64_t i = 0;
+  for (; i + Lanes<T>::kCount <= count; i += Lanes<T>::kCount) {
+    *reinterpret_cast<Loose*>(to + i) = *reinterpret_cast<const Loose*>(from + i);
+    asm("" : "+r"(from));  // or compilers make a call of memcpy() of this loop
+  }
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+template <typename T>
+void PaddedPlanes::copy(const T* plane, T* to) const {
+  const auto& [d, h, w] = window_.axes;
+  const std::int64_t stride = stride_of(w);
+  auto row = rows_.begin();
+  for (std::int64_t i = 0; i < d.input * h.input; ++i, plane += w.input)
+    for (std::int64_t x = 0; x < std::min(stride, w.input); ++x)
+      copy_row(plane + x, stride, stride == 1 ? w.input : (w.input - x + stride - 1) / stride,
+               to + *row++);
+}
+
+template void copy_row(const float*, std::int64_t, std::int64_t, float*);
+template void copy_row(const double*, std::int64_t, std::int64_t, double*);
+template void PaddedPlanes::copy(const float*, float*) const;
+template void PaddedPlanes::copy(const double*, double*) const;
+
+}  // namespace aoe::native

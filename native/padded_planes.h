@@ -1,0 +1,59 @@
+// PaddedPlanes: how windows read planes that were copied with zeros around them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "reference/window.h"
+
+namespace aoe::native {
+
+/// Outputs are numbered as if the padding were part of their rows: what a tap reads is then at the same distance from what it reads
+/// for output 0 everywhere, and short rows fill vectors. Numbers behind the end of a row are of no output. With strides a copy is
+/// taken apart by phase, so that what a tap reads for neighbouring outputs lies side by side.
+class PaddedPlanes {
+ public:
+  /// Whether its padding cuts nothing off, and is not far more than the plane.
+  static bool takes(const reference::Window& window);
+  /// Of a window that it takes; it outlives this.
+  explicit PaddedPlanes(const reference::Window& window);
+
+  std::int64_t elements() const { return phases_ * phase_; }  ///< of a copy
+  /// A plane needs no copy.
+  bool is_plane() const { return phases_ == 1 && phase_ == window_.input_elements(); }
+  /// The number of an output in row (z, y).
+  std::int64_t number(std::int64_t z, std::int64_t y) const {
+    return z * steps_[0] + y * steps_[1];
+  }
+  std::int64_t row() const { return steps_[1]; }  ///< numbers from row to row
+  /// Those of one output along the first axis, and of all, up to the last one's.
+  std::int64_t numbers() const;
+
+  /// Where each tap of the window reads for output 0.
+  std::vector<std::int64_t> taps() const;
+
+  /// Of a plane into a copy; what is no element of the plane stays as it is.
+  template <typename T>
+  void copy(const T* plane, T* to) const;
+
+ private:
+  /// Of an element of an axis of a plane with its padding.
+  struct Phased {
+    std::int64_t phase, number;
+  };
+  static Phased phased(const reference::WindowAxis& axis, std::int64_t i);
+  std::int64_t place(Phased z, Phased y, Phased x) const;
+
+  const reference::Window& window_;
+  std::array<std::int64_t, 3> steps_ =
+      {};  ///< of a phase, from one element to the next along each axis
+  std::int64_t phase_ = 1, phases_ = 1;  ///< elements of a phase; how many there are
+  std::vector<std::int64_t> rows_;  ///< where each phase of each row of a plane begins in a copy
+};
+
+/// to[i] = from[i * stride]. For rows so short that a call for each would take longer than the copy.
+template <typename T>
+void copy_row(const T* from, std::int64_t stride, std::int64_t count, T* to);
+
+}  // namespace aoe::native
