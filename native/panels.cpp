@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kColumns = 32;  ///< of a panel
 constexpr std::int64_t kDepth = 256;   ///< rows of a panel: the first-level cache keeps it
-constexpr std::int64_t kRows = 60;     ///< of the left factor that meet a panel, in blocks of six
+constexpr std::int64_t kRows = 64;     ///< of the left factor that meet a panel, in blocks of eight
 
 std::int64_t panels_of(std::int64_t columns) {
   return (columns + kColumns - 1) / kColumns;

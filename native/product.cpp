@@ -1,4 +1,4 @@
-// Register blocks of up to 6 rows, with vectors as long as the processor has them: every sum is added up in the same order.
+// Register blocks of up to 8 rows, with vectors as long as the processor has them: every sum is added up in the same order.
 #include "native/product.h"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ class ShiftedConvolution {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t block = i / parts, part = i % parts;
         run_block(block / blocks, block % blocks * block_,
-                  {per_group_ * part / parts, per_group_ * (part + 1) / parts}, sums.data());
+                  {channels_before(part, parts), channels_before(part + 1, parts)}, sums.data());
       }
     });
   }
@@ -57,6 +57,14 @@ class ShiftedConvolution {
     constexpr std::int64_t kEnough = 16, kLeastChannels = 24;
     return std::clamp<std::int64_t>(kEnough / blocks, 1,
                                     std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+  }
+
+  /// Parts have whole blocks of products, but for the last.
+  std::int64_t channels_before(std::int64_t part, std::int64_t parts) const {
+    constexpr std::int64_t kBlockRows = 8;
+    const std::int64_t even =
+        (per_group_ + kBlockRows - 1) / kBlockRows * part / parts * kBlockRows;
+    return std::min(even, per_group_);
   }
 
   /// Without padding the planes can be read in place; unless blocks would reach beyond the last, or all begin in one set of a cache.

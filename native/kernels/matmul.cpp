@@ -17,7 +17,7 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kRows = 60;    ///< of the left factor that a thread takes at a time
+constexpr std::int64_t kRows = 64;    ///< of the left factor that a thread takes at a time
 constexpr std::int64_t kFewRows = 5;  ///< for which nothing is packed
 constexpr double kProductsPerNs = 30;
 
