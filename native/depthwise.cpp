@@ -48,8 +48,9 @@ void sum_taps(const std::vector<std::int64_t>& taps, const float* from, const fl
 
 class Depthwise {
  public:
-  explicit Depthwise(const Run& run)
+  Depthwise(const Run& run, const RowEnding& ending)
       : run_(run),
+        ending_(ending),
         window_(reference::window_of(run.attrs, run.shape(0),
                                      reference::kernel_of(run.attrs, run.shape(1)))),
         channels_(run.shape(0)[1]) {
@@ -88,11 +89,13 @@ class Depthwise {
           for (std::int64_t i = 0; i < rows; ++i)
             copy_row(sums + i * planes_.row(), 1, w_.output, y + i * w_.output);
         }
+        ending_.apply(y, rows * w_.output);
         y += rows * w_.output;
       }
   }
 
   const Run& run_;
+  const RowEnding& ending_;
   const reference::Window window_;
   const reference::WindowAxis &d_ = window_.depth(), &h_ = window_.height(), &w_ = window_.width();
   const PaddedPlanes planes_{window_};
@@ -111,9 +114,9 @@ bool is_depthwise(const Run& run) {
       reference::window_of(run.attrs, x, reference::kernel_of(run.attrs, weight)));
 }
 
-void run_depthwise(const Run& run) {
+void run_depthwise(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
-  Depthwise(run).run();
+  Depthwise(run, ending).run();
 }
 
 }  // namespace aoe::native

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "native/kernel.h"
+#include "native/row_ending.h"
 
 namespace aoe::native {
 
 /// Of a Conv2D of float32: one input and one output channel for each group.
 bool is_depthwise(const Run& run);
-void run_depthwise(const Run& run);
+void run_depthwise(const Run& run, const RowEnding& ending);
 
 }  // namespace aoe::native

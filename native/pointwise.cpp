@@ -16,7 +16,7 @@ bool is_pointwise(const Run& run, const reference::Window& window) {
 }
 
 template <typename T>
-void run_pointwise(const Run& run) {
+void run_pointwise(const Run& run, const RowEnding& ending) {
   constexpr double kProductsPerNs = 30;
   constexpr std::int64_t kRows =
       60;  ///< whose sums the second-level cache keeps: what Panels takes at a time
@@ -35,6 +35,7 @@ void run_pointwise(const Run& run) {
       for (std::int64_t r = 0; r < count; ++r)
         std::fill_n(sums + r * places, places, bias == nullptr ? T{0} : bias[first + r]);
       planes.add_product({weights + first * channels, channels}, count, {sums, places});
+      ending.apply(sums, count * places);
     };
     run.threads.share(rows, static_cast<double>(channels * places) / kProductsPerNs,
                       [&](std::int64_t begin, std::int64_t end) {
@@ -44,7 +45,7 @@ void run_pointwise(const Run& run) {
   }
 }
 
-template void run_pointwise<float>(const Run& run);
-template void run_pointwise<double>(const Run& run);
+template void run_pointwise<float>(const Run&, const RowEnding&);
+template void run_pointwise<double>(const Run&, const RowEnding&);
 
 }  // namespace aoe::native

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "native/kernel.h"
+#include "native/row_ending.h"
 #include "reference/window.h"
 
 namespace aoe::native {
@@ -11,6 +12,6 @@ bool is_pointwise(const Run& run, const reference::Window& window);
 
 /// Of a Conv2D of float or double that is_pointwise().
 template <typename T>
-void run_pointwise(const Run& run);
+void run_pointwise(const Run& run, const RowEnding& ending);
 
 }  // namespace aoe::native

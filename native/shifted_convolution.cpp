@@ -18,8 +18,8 @@ constexpr std::int64_t kTaps =
 template <typename T>
 class ShiftedConvolution {
  public:
-  ShiftedConvolution(const Run& run, const reference::Window& window)
-      : run_(run), window_(window), planes_(window), x_(run.inputs[0].as<T>()) {
+  ShiftedConvolution(const Run& run, const reference::Window& window, const RowEnding& ending)
+      : run_(run), window_(window), ending_(ending), planes_(window), x_(run.inputs[0].as<T>()) {
     constexpr std::int64_t kCached = 4096;  // elements
     block_ = std::clamp(kCached / std::max(channels_, per_group_) / kVector * kVector,
                         kLeastOutputs, kMostOutputs);
@@ -104,6 +104,7 @@ class ShiftedConvolution {
     for (std::int64_t i = 0; i < length; i += kTaps)
       add_product<T>({weights + i, length}, channels.count(), std::min(kTaps, length - i),
                      RowsAt<const T>{planes, taps_.data() + i}, {sums, block_}, columns);
+    ending_.apply(sums, channels.count() * block_);
     T* const y =
         run_.output(0).as<T>() + (group * per_group_ + channels.begin) * window_.output_elements();
     write(sums, begin, first, channels.count(), y);
@@ -128,6 +129,7 @@ class ShiftedConvolution {
 
   const Run& run_;
   const reference::Window& window_;
+  const RowEnding& ending_;
   const PaddedPlanes planes_;
   const T* x_;
   std::unique_ptr<T[]> copy_;
@@ -144,11 +146,14 @@ class ShiftedConvolution {
 }  // namespace
 
 template <typename T>
-void run_shifted_convolution(const Run& run, const reference::Window& window) {
-  if (run.output(0).elements() > 0) ShiftedConvolution<T>(run, window).run();
+void run_shifted_convolution(const Run& run, const reference::Window& window,
+                             const RowEnding& ending) {
+  if (run.output(0).elements() > 0) ShiftedConvolution<T>(run, window, ending).run();
 }
 
-template void run_shifted_convolution<float>(const Run&, const reference::Window&);
-template void run_shifted_convolution<double>(const Run&, const reference::Window&);
+template void run_shifted_convolution<float>(const Run&, const reference::Window&,
+                                             const RowEnding&);
+template void run_shifted_convolution<double>(const Run&, const reference::Window&,
+                                              const RowEnding&);
 
 }  // namespace aoe::native

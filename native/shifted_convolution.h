@@ -5,12 +5,14 @@
 #include <cstdint>
 
 #include "native/kernel.h"
+#include "native/row_ending.h"
 #include "reference/window.h"
 
 namespace aoe::native {
 
 /// Of a Conv2D of float or double, with a window that PaddedPlanes takes.
 template <typename T>
-void run_shifted_convolution(const Run& run, const reference::Window& window);
+void run_shifted_convolution(const Run& run, const reference::Window& window,
+                             const RowEnding& ending);
 
 }  // namespace aoe::native

@@ -97,7 +97,7 @@ class Convolution {
         packed_(packed) {}
 
   /// `bias`: one for each output channel, or null.
-  void run(const T* bias) const {
+  void run(const T* bias, const RowEnding& ending = {}) const {
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
     const double cost =
         static_cast<double>(kColumns * length_) * (0.5 + 0.1 * static_cast<double>(per_group_));
@@ -110,7 +110,8 @@ class Convolution {
           for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t block = i / parts, part = i % parts;
             const Channels channels = {per_group_ * part / parts, per_group_ * (part + 1) / parts};
-            run_block(block / blocks, block % blocks * kColumns, channels, bias, columns, sums);
+            run_block(block / blocks, block % blocks * kColumns, channels, bias, ending, columns,
+                      sums);
           }
         });
   }
@@ -132,7 +133,7 @@ class Convolution {
 
   /// `group`: of all groups of all images.
   void run_block(std::int64_t group, std::int64_t first, Channels channels, const T* bias,
-                 std::vector<T>& columns, std::vector<T>& sums) const {
+                 const RowEnding& ending, std::vector<T>& columns, std::vector<T>& sums) const {
     const std::int64_t count = std::min(kColumns, places_ - first);
     const std::int64_t in_plane = window_.input_elements();
     const Place at = place_in(first, window_.height().output, window_.width().output);
@@ -148,6 +149,7 @@ class Convolution {
       std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
     add_product<T>({packed_ + channel * length_, length_}, rows, length_,
                    {columns.data(), kColumns}, {sums.data(), kColumns}, kColumns);
+    if constexpr (!std::is_same_v<T, Pair>) ending.apply(sums.data(), rows * kColumns);
     T* const y = y_ + (group * per_group_ + channels.begin) * places_ + first;
     for (std::int64_t c = 0; c < rows; ++c)
       std::copy_n(sums.data() + c * kColumns, count, y + c * places_);
@@ -167,20 +169,20 @@ class Convolution {
 };
 
 template <typename T>
-void run_real(const Run& run) {
+void run_real(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr) return;
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
-  if (is_pointwise(run, window)) return run_pointwise<T>(run);
-  if (PaddedPlanes::takes(window)) return run_shifted_convolution<T>(run, window);
+  if (is_pointwise(run, window)) return run_pointwise<T>(run, ending);
+  if (PaddedPlanes::takes(window)) return run_shifted_convolution<T>(run, window, ending);
   const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
                                    run.inputs[1].as<T>());
-  convolution.run(run.has_input(2) ? run.inputs[2].as<T>() : nullptr);
+  convolution.run(run.has_input(2) ? run.inputs[2].as<T>() : nullptr, ending);
 }
 
-void run_floats(const Run& run) {
-  if (run.inputs[0].desc.dtype == DataType::kDouble) return run_real<double>(run);
-  is_depthwise(run) ? run_depthwise(run) : run_real<float>(run);
+void run_floats(const Run& run, const RowEnding& ending) {
+  if (run.inputs[0].desc.dtype == DataType::kDouble) return run_real<double>(run, ending);
+  is_depthwise(run) ? run_depthwise(run, ending) : run_real<float>(run, ending);
 }
 
 /// to[i] = the pair of first[i] and second[i], less `zero`; without `second`, of first[i] and 0.
@@ -240,6 +242,70 @@ Result<void> supports_floats(const Question& question) {
   return takes_one_float_type(question);
 }
 
+// ---- a convolution with its activation ----
+
+/// What a convolution in a body reads and makes.
+class AnchorRun final : public Run {
+ public:
+  AnchorRun(const Run& whole, const reference::BodyStep& anchor, std::span<const Tensor> given)
+      : Run(anchor.call, given, whole.threads), whole_(whole) {}
+  Tensor output(std::size_t i) const override { return whole_.output(i); }
+  Tensor make(std::size_t i, const Shape& shape) const override { return whole_.make(i, shape); }
+
+ private:
+  const Run& whole_;
+};
+
+/// Of the inputs of a body those that a step reads.
+template <typename T>
+std::vector<T> read_by(const reference::BodyStep& step, std::span<const T> inputs) {
+  std::vector<T> read;
+  for (const int value : step.operands)
+    read.push_back(
+        value >= 0 && value < std::ssize(inputs) ? inputs[static_cast<std::size_t>(value)] : T{});
+  return read;
+}
+
+/// A bound of ClipByValue: operand `i`, or an attribute of older versions.
+float bound_of(const reference::BodyStep& clip, std::span<const Tensor> operands, std::size_t i,
+               const std::string& attribute, float otherwise) {
+  if (i < operands.size() && operands[i].is_present()) return *operands[i].as<float>();
+  return clip.call.attrs.get_float(attribute, otherwise);
+}
+
+RowEnding ending_of(const reference::BodyStep& step, std::span<const Tensor> inputs) {
+  RowEnding ending;
+  if (step.call.type == "Relu") ending.low = 0;
+  if (step.call.type == "LeakyRelu") ending.slope = step.call.attrs.get_float("alpha", 0.01f);
+  if (step.call.type != "ClipByValue") return ending;
+  const std::vector<Tensor> operands = read_by(step, inputs);
+  ending.low = bound_of(step, operands, 1, "min", ending.low);
+  ending.high = bound_of(step, operands, 2, "max", ending.high);
+  return ending;
+}
+
+void run_with_activation(const Run& run) {
+  const std::vector<reference::BodyStep>& steps = run.call.body->steps;
+  const std::vector<Tensor> inputs = read_by(steps[0], run.inputs);
+  run_floats(AnchorRun(run, steps[0], inputs), ending_of(steps[1], run.inputs));
+}
+
+Result<void> supports_activation(const Question& question) {
+  static const reference::Body kNothing;
+  const reference::Body& body = question.call.body ? *question.call.body : kNothing;
+  const std::vector<reference::BodyStep>& steps = body.steps;
+  constexpr std::string_view kActivations[] = {"Relu", "LeakyRelu", "ClipByValue"};
+  if (steps.size() != 2 || steps[0].call.type != "Conv2D" ||
+      std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations) ||
+      steps[1].operands.empty() || steps[1].operands[0] != body.value_of(0))
+    return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");
+  const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
+  const Question anchor{steps[0].call, inputs, 1};
+  if (!anchor.has_input(0) || !anchor.has_input(1)) return Unexpected("an input is missing");
+  if (auto taken = supports_floats(anchor); !taken) return taken;
+  return takes_types(anchor, 0, {DataType::kFloat});
+}
+
 Result<void> supports_bytes(const Question& question) {
   for (std::size_t i = 0; i < 2; ++i)
     if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
@@ -252,7 +318,11 @@ Result<void> supports_bytes(const Question& question) {
 void register_convolution(KernelRegistry& registry) {
   registry.add({.type = "Conv2D",
                 .supports = supports_floats,
-                .run = run_floats,
+                .run = [](const Run& run) { run_floats(run, {}); },
+                .is_for_open_sizes = is_flat_float32});
+  registry.add({.type = reference::kFused,
+                .supports = supports_activation,
+                .run = run_with_activation,
                 .is_for_open_sizes = is_flat_float32});
   registry.add({.type = "ConvInteger", .supports = supports_bytes, .run = run_integer});
 }

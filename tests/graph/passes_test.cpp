@@ -41,12 +41,13 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "unflatten_gemm",
                                              "split_variadic",
                                              "eliminate_common_subexpressions",
+                                             "fold_pad",
+                                             "fold_batch_norm",
+                                             "fuse_open_activations",
                                              "map_slices",
                                              "fuse_layer_norm",
                                              "fuse_attention",
                                              "use_global_pooling",
-                                             "fold_pad",
-                                             "fold_batch_norm",
                                              "fold_channel_scale",
                                              "move_relus",
                                              "convolve_transposed",
@@ -114,6 +115,26 @@ TEST(Passes, FoldIntoConvolutionsOverOpenImages) {
   graph::run_passes(graph, {});
   ASSERT_EQ(graph.nodes.size(), 1u);
   EXPECT_EQ(graph.nodes[0].op.type, "Conv2D");
+}
+
+TEST(Passes, FuseActivationsIntoConvolutionsOverOpenImages) {
+  Graph graph = import_text(
+      R"(g (float[1,2,H,W] x) => (float[1,3,H,W] y)
+         <float[3,2,1,1] w, float[3] s, float[3] b, float[3] m, float[3] v, float[3,3,1,1] u, float low> {
+        c = Conv (x, w)
+        n = BatchNormalization (c, s, b, m, v)
+        r = Relu (n)
+        d = Conv (r, u)
+        y = Clip (d, low)
+      })",
+      13, {.input_shapes = {{"x", {1, 2, kUnknownDim, kUnknownDim}}}});
+  graph::run_passes(graph, {});
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  for (const Node& node : graph.nodes) {
+    ASSERT_NE(node.op.body, nullptr);
+    EXPECT_EQ(node.op.body->steps.size(), 2u);
+    EXPECT_EQ(node.op.body->steps[0].call.type, "Conv2D");
+  }
 }
 
 // Its parts compare places as float32, of which one is as large as the next behind 2^24, and have a list of all.

@@ -62,6 +62,7 @@ runtime::Om om_of(const RandomCall& drawn, const std::vector<TensorDesc>& result
   }
   runtime::OmStep& step =
       builder.reference(drawn.call.type, inputs, outputs, drawn.call.attrs, drawn.call.version);
+  step.call = drawn.call;  // with a body
   step.backend = &runtime::backend("native");
   return builder.om;
 }

@@ -122,15 +122,58 @@ Geometry draw_pointwise(Draw& draw) {
   return drawn;
 }
 
-RandomCall draw_convolution(Draw& draw) {
-  if (draw.chance(40)) return draw_depthwise(draw);
-  const Geometry drawn = draw.chance(20) ? draw_pointwise(draw) : draw_geometry(draw);
-  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+/// So many output channels of a small image that threads share them.
+Geometry draw_channels(Draw& draw) {
+  Geometry drawn = draw_geometry(draw);
+  drawn.weight[0] *= draw.in(8, 12);
+  return drawn;
+}
+
+RandomCall draw_convolution_of(Draw& draw, DataType type) {
+  const Geometry drawn = draw.chance(20)   ? draw_pointwise(draw)
+                         : draw.chance(20) ? draw_channels(draw)
+                                           : draw_geometry(draw);
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
                   .tolerance = type == DataType::kFloat ? 1e-5 : 1e-14};
   call.inputs = {numbers(draw, type, drawn.x), numbers(draw, type, drawn.weight)};
   if (draw.chance(50)) call.inputs.push_back(numbers(draw, type, {drawn.weight[0]}));
   return call;
+}
+
+RandomCall draw_convolution(Draw& draw) {
+  if (draw.chance(40)) return draw_depthwise(draw);
+  return draw_convolution_of(draw, draw.one_of({DataType::kFloat, DataType::kDouble}));
+}
+
+/// With its activation.
+RandomCall draw_fused(Draw& draw) {
+  RandomCall whole =
+      draw.chance(40) ? draw_depthwise(draw) : draw_convolution_of(draw, DataType::kFloat);
+  std::vector<ConstantPtr> given = whole.inputs;
+  const auto read = [&](ConstantPtr value) {
+    given.push_back(std::move(value));
+    return static_cast<int>(given.size()) - 1;
+  };
+  constexpr int kSums = 100, kResult = 101;
+  std::vector<int> operands;
+  for (std::size_t i = 0; i < whole.inputs.size(); ++i) operands.push_back(static_cast<int>(i));
+  std::vector<reference::NamedStep> steps = {{whole.call, operands, kSums}};
+  reference::NamedStep activation = {
+      {.type = draw.one_of<std::string>({"Relu", "LeakyRelu", "ClipByValue"}), .version = 13},
+      {kSums},
+      kResult};
+  if (activation.call.type == "LeakyRelu")
+    activation.call.attrs.set("alpha", static_cast<float>(draw.real(-1, 1)));
+  if (activation.call.type == "ClipByValue") {
+    activation.operands.push_back(read(scalar(draw.real(-5, 1), DataType::kFloat)));
+    activation.operands.push_back(read(scalar(draw.real(-1, 5), DataType::kFloat)));
+  }
+  steps.push_back(activation);
+  std::vector<int> reads;
+  whole.call = reference::fused_call(steps, true, reads);
+  whole.inputs.clear();
+  for (const int name : reads) whole.inputs.push_back(given[static_cast<std::size_t>(name)]);
+  return whole;
 }
 
 RandomCall draw_conv_integer(Draw& draw) {
@@ -305,6 +348,7 @@ void add_more_drawers(Drawers& drawers) {
   drawers["ScatterNdUpdate"] = draw_scatter_nd;
   drawers["TensorScatter"] = draw_tensor_scatter;
   drawers["Conv2D"] = draw_convolution;
+  drawers[reference::kFused] = draw_fused;
   drawers["ConvInteger"] = draw_conv_integer;
   for (const char* type : {"Quantize", "Dequantize"})
     drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
