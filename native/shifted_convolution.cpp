@@ -31,7 +31,7 @@ class ShiftedConvolution {
   void run() const {
     const std::int64_t blocks = (numbers_ + block_ - 1) / block_,
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
-    const double cost = static_cast<double>(block_ * per_group_ / parts) *
+    const double cost = static_cast<double>(block_ * per_group_) / static_cast<double>(parts) *
                         (1 + static_cast<double>(std::ssize(taps_)) / kProductsPerNs);
     run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
       std::vector<T> sums(static_cast<std::size_t>(per_group_ * block_));
