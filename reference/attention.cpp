@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/size.h"
 #include "reference/fail.h"
 
 namespace aoe::reference {
@@ -43,7 +44,7 @@ bool covers_output(const AttentionShape& s) {
   std::int64_t covered = 1;
   for (const auto& [stride, extent] : steps) {
     if (stride != covered) return false;
-    covered *= extent;
+    covered = checked_product(covered, extent);
   }
   return s.output.offset == 0 && covered == element_count(s.output_shape);
 }
@@ -98,9 +99,14 @@ Attrs to_attrs(const AttentionShape& s, bool has_mask) {
 
 std::int64_t elements_reached(const MatrixView& view, const AttentionShape& shape,
                               std::int64_t rows, std::int64_t columns) {
-  std::int64_t last = view.offset + (rows - 1) * view.row + (columns - 1) * view.column;
-  for (std::size_t d = 0; d < shape.batch.size(); ++d) last += (shape.batch[d] - 1) * view.batch[d];
-  return last + 1;
+  std::int64_t end = checked_sum(view.offset, 1);
+  const auto reach = [&](std::int64_t extent, std::int64_t stride) {
+    end = checked_sum(end, checked_product(extent - 1, stride));
+  };
+  reach(rows, view.row);
+  reach(columns, view.column);
+  for (std::size_t d = 0; d < shape.batch.size(); ++d) reach(shape.batch[d], view.batch[d]);
+  return end;
 }
 
 }  // namespace aoe::reference

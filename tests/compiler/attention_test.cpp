@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "base/error.h"
 #include "base/json_text.h"
 #include "compiler/attention/attention_nest.h"
 #include "tests/compiler/impl_check.h"
@@ -163,6 +164,13 @@ void check_hidden_blocks(const std::string& impl, int queries) {
       line.inputs[3]->view().as<float>()[key] = -std::numeric_limits<float>::infinity();
   for (const Soc& soc : loopnest::planned_socs(false))
     check_impl(*impls().find(impl), line, soc, {.sampled_schedules = 24});
+}
+
+TEST(Attention, RefusesViewsThatReachBeyondWhatNumbersCount) {
+  const AttentionShape shape{.batch = {1}};
+  const MatrixView view{.batch = {0}, .row = 8, .column = 1};
+  EXPECT_EQ(elements_reached(view, shape, 5, 8), 40);
+  EXPECT_THROW(elements_reached(view, shape, std::numeric_limits<std::int64_t>::max(), 8), Error);
 }
 
 TEST(Attention, CarriesSumsAcrossBlocksOfKeys) {
