@@ -295,7 +295,8 @@ Result<void> supports_activation(const Question& question) {
   const reference::Body& body = question.call.body ? *question.call.body : kNothing;
   const std::vector<reference::BodyStep>& steps = body.steps;
   constexpr std::string_view kActivations[] = {"Relu", "LeakyRelu", "ClipByValue"};
-  if (question.outputs != 1 || steps.size() != 2 || steps[0].call.type != "Conv2D" ||
+  if (std::ssize(question.inputs) != body.inputs || question.outputs != 1 || steps.size() != 2 ||
+      steps[0].call.type != "Conv2D" ||
       std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations) ||
       steps[1].operands.empty() || steps[1].operands[0] != body.value_of(0))
     return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");

@@ -123,7 +123,12 @@ TensorDesc with_open_sizes(TensorDesc desc) {
 }
 
 std::uint64_t bytes_of(const runtime::OmTensor& tensor) {
-  if (tensor.place == runtime::Place::kInput) return storage_bytes(with_open_sizes(tensor.desc));
+  if (tensor.place == runtime::Place::kInput) {
+    const TensorDesc fed = with_open_sizes(tensor.desc);
+    double bytes = static_cast<double>(size_bytes(fed.dtype));  // more than integers count, perhaps
+    for (const std::int64_t dim : fed.shape) bytes *= static_cast<double>(dim);
+    return static_cast<std::uint64_t>(std::min(bytes, static_cast<double>(kMostRunBytes)));
+  }
   return is_static(tensor.desc.shape) ? storage_bytes(tensor.desc) : 0;
 }
 
