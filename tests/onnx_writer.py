@@ -23,7 +23,9 @@ def number(field, value):
 
 
 def attribute(key, value):
-    """A number, a text, or a list of numbers or of texts."""
+    """A number, a text, a graph(), or a list of numbers or of texts."""
+    if isinstance(value, bytes):
+        return block(1, key) + block(6, value) + number(20, 5)
     if isinstance(value, str):
         return block(1, key) + block(4, value) + number(20, 3)
     if not isinstance(value, list):
@@ -78,9 +80,12 @@ def list_of_maps(name, key_type=INT64):
     return block(1, name) + block(2, block(4, block(1, block(5, number(1, key_type) + block(2, scalar)))))
 
 
+def graph(nodes, inputs, outputs, initializers=(), name="g"):
+    return (b"".join(block(1, n) for n in nodes) + block(2, name) + b"".join(block(5, i) for i in initializers)
+            + b"".join(block(11, i) for i in inputs) + b"".join(block(12, o) for o in outputs))
+
+
 def write(path, nodes, inputs, outputs, initializers=(), opset=13, domains=(), name="g"):
-    graph = (b"".join(block(1, n) for n in nodes) + block(2, name) + b"".join(block(5, i) for i in initializers)
-             + b"".join(block(11, i) for i in inputs) + b"".join(block(12, o) for o in outputs))
     with open(path, "wb") as file:
-        file.write(number(1, 8) + block(7, graph) + block(8, number(2, opset))
+        file.write(number(1, 8) + block(7, graph(nodes, inputs, outputs, initializers, name)) + block(8, number(2, opset))
                    + b"".join(block(8, block(1, domain) + number(2, 1)) for domain in domains))

@@ -24,6 +24,20 @@ import aoe as ort
 from aoe import bank_places, loaded_shapes, om_cache, open_sizes, programs
 
 
+class _Pickled(ort.InferenceSession):
+    """As programs have it that send sessions to other processes."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.path = path
+
+    def __getstate__(self):
+        return {"path": self.path}
+
+    def __setstate__(self, state):
+        self.__init__(state["path"])
+
+
 class CallsTest(SessionTest):
     def test_the_border_is_that_of_the_onnx_file(self):
         path = str(self.folder / "m.onnx")
@@ -325,6 +339,57 @@ class CallsTest(SessionTest):
         for copy_of in (pickle.dumps, copy.deepcopy):
             with self.assertRaisesRegex(TypeError, "cannot be copied or pickled; make one of"):
                 copy_of(session)
+
+    def test_a_subclass_that_pickles_its_path(self):
+        session = self.open(self.model())
+        ours = _Pickled(session._model_path)
+        self.addCleanup(ours.close)
+        x = numpy.ones((2, 3), numpy.float32)
+        again = pickle.loads(pickle.dumps(ours))
+        self.addCleanup(again.close)
+        numpy.testing.assert_array_equal(again.run(None, {"x": x})[0], x)
+        self.assertEqual(again._provider_options, again.get_provider_options())
+
+    def test_sizes_that_contradict_names_where_nothing_reads_them(self):
+        """As of a decoder whose cache is empty in each dimension before the first step."""
+        path = self.folder / "branches.onnx"
+        branches = [
+            onnx_writer.graph(
+                [onnx_writer.node(op, inputs, [name], name, **attributes)],
+                [],
+                [onnx_writer.value(name, "batch", "words")],
+            )
+            for op, inputs, name, attributes in (
+                ("Concat", ["past", "x"], "both", {"axis": 1}),
+                ("Relu", ["x"], "new", {}),
+            )
+        ]
+        onnx_writer.write(
+            path,
+            [
+                onnx_writer.node(
+                    "If", ["has_past"], ["y"], "if", then_branch=branches[0], else_branch=branches[1]
+                )
+            ],
+            [
+                onnx_writer.value("x", "batch", "words"),
+                onnx_writer.value("past", "batch", "past"),
+                onnx_writer.value("has_past", 1, element_type=9),
+            ],
+            [onnx_writer.value("y", "batch", "all")],
+        )
+        session = self.open(str(path))
+        feed = {
+            "x": numpy.ones((2, 3), numpy.float32),
+            "past": numpy.zeros((0, 0), numpy.float32),
+            "has_past": numpy.array([False]),
+        }
+        self.assertEqual(session.run(None, feed)[0].shape, (2, 3))
+        with self.assertRaisesRegex(RuntimeError, "both"):
+            session.run(None, {**feed, "has_past": numpy.array([True])})
+        feed["past"] = numpy.zeros((2, 1), numpy.float32)
+        feed["has_past"] = numpy.array([True])
+        self.assertEqual(session.run(None, feed)[0].shape, (2, 4))
 
     def test_models_that_cannot_be_opened(self):
         damaged = self.folder / "damaged.onnx"
@@ -685,6 +750,17 @@ class OpenSizesTest(SessionTest):
         self.assertEqual(len(caught), 1)
         self.assertIn("it needs sizes", str(caught[0].message))
         self.assertEqual(len(self.oms()), 4)
+
+    def test_what_two_steps_have_alike_stays_known(self):
+        sizes = open_sizes.OpenSizes(own_at_once=2, most_loaded=8)
+        step = lambda words, past: ((1, words), (1, past, 64))
+        for shapes in (step(16, 0), step(1, 16)):
+            self.assertEqual(sizes.key(shapes), shapes)
+        for past in (17, 18, 40):
+            self.assertEqual(sizes.key(step(1, past)), step(1, open_sizes.OPEN))
+        self.assertEqual(sizes.key(step(5, 0)), step(open_sizes.OPEN, open_sizes.OPEN))
+        self.assertEqual(sizes.key(step(1, 41)), step(1, open_sizes.OPEN))
+        self.assertEqual(sizes.key(step(16, 0)), step(16, 0))
 
     def test_a_shape_that_keeps_coming_gets_its_own(self):
         sizes = open_sizes.OpenSizes(own_at_once=1, most_loaded=3)

@@ -35,6 +35,15 @@ class ErrorsTest(SessionTest):
             (ort.InferenceSession, ort.IOBinding, ort.OrtValue),
         )
 
+    def test_packages_that_are_not_there_say_what_is(self):
+        with self.assertRaisesRegex(ImportError, "aoe_quantize makes int8 of a model"):
+            from aoe.quantization import quantize_dynamic
+        with self.assertRaisesRegex(ImportError, "is fused when a model is compiled"):
+            from aoe.transformers.optimizer import optimize_model
+        with self.assertRaisesRegex(ImportError, "trains none"):
+            from aoe.training import artifacts
+        self.assertFalse(hasattr(ort, "quantization"))
+
     def test_runs_that_do_not_fit_are_invalid_arguments(self):
         session = self.open(self.model(shape=(2, 3)))
         x = numpy.ones((2, 3), numpy.float32)
