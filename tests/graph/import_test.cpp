@@ -232,6 +232,40 @@ TEST(Import, FollowsAShapeKnownInPartThroughWhatMovesItsElements) {
   EXPECT_EQ(value(graph, "zeros").desc.shape, (Shape{kUnknownDim, 1, kUnknownDim, 1}));
 }
 
+// A decoder's step: places behind the past, one for each new word, however long the past is.
+TEST(Import, KnowsHowFarTwoOpenSizesAreApart) {
+  const graph::ImportOptions options{.input_shapes = {{"past", {1, 5, kUnknownDim}}}};
+  const std::string text =
+      R"(g (float[1,5,?] past, int64[1,3] words, float[8,4] table) => (int64[m] y, int64[n] z)
+      <int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] first = {0}, int64[1] axis = {2}, int64[1] back = {-2}> {
+    s = Shape (past)
+    seen = Gather (s, two)
+    w = Shape (words)
+    new = Gather (w, one)
+    total = Add (seen, new)
+    places = Range (seen, total, one)
+    before = Sub (total, two)
+    every_second = Range (before, total, two)
+    y = Add (places, one)
+    from = Unsqueeze (seen, first)
+    to = Unsqueeze (total, first)
+    rows = Slice (table, from, to, first)
+    earlier = Add (from, back)
+    more = Slice (table, earlier, to, first)
+    last = Slice (past, from, to, axis)
+    count = Range (zero, total, one)
+    z = Add (count, every_second)
+  })";
+  const Graph graph = import_text(text, 13, options);
+  EXPECT_EQ(value(graph, "places").desc.shape, (Shape{3}));
+  EXPECT_EQ(value(graph, "y").desc.shape, (Shape{3}));
+  EXPECT_EQ(value(graph, "every_second").desc.shape, (Shape{1}));
+  EXPECT_EQ(value(graph, "rows").desc.shape, (Shape{3, 4}));
+  EXPECT_EQ(value(graph, "more").desc.shape, (Shape{5, 4}));
+  EXPECT_EQ(value(graph, "last").desc.shape, (Shape{1, 5, kUnknownDim}));
+  EXPECT_EQ(value(graph, "count").desc.shape, (Shape{kUnknownDim}));
+}
+
 TEST(Import, InlinesFunctionsWithTheirAttributes) {
   const Graph graph = import_text(
       "g (float[2] x) => (float[2] y) { y = local.leaky <slope = 0.25> (x) }\n"
