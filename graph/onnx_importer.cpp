@@ -195,7 +195,12 @@ const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, co
   const std::string domain = canonical_domain(proto.domain());
   const reference::OpDef* def = reference::ops().find_onnx(domain, proto.op_type());
   if (def == nullptr || has_subgraph(proto)) {
-    note_unsupported(proto, scope, "");
+    const bool is_search =
+        domain == "com.microsoft" && has_subgraph(proto);  // BeamSearch and its like
+    note_unsupported(proto, scope,
+                     is_search ? ", which has a decoder inside: export that by itself, and choose "
+                                 "its words in the program"
+                               : "");
     return nullptr;
   }
   const auto opset = scope.opsets.find(domain);

@@ -84,6 +84,18 @@ TEST(BadModel, AllUnsupportedOperatorsInOneMessage) {
             "'y' (ONNX local.Twist, opset 1); replace them, or export the model another way");
 }
 
+TEST(BadModel, SearchesSayWhatToExportInstead) {
+  const std::string said =
+      import_message(model_bytes(R"(g (int32[1,4] x, int32[1] n) => (int32[?] y) {
+    y = com.microsoft.BeamSearch <decoder = d () => (float[1] z) { z = Constant <value = float[1] {1}> () }>
+      (x, n)
+  })"));
+  EXPECT_NE(said.find("BeamSearch, opset"), std::string::npos) << said;
+  EXPECT_NE(said.find("export that by itself, and choose its words in the program"),
+            std::string::npos)
+      << said;
+}
+
 TEST(BadModel, OperatorOlderThanItsFirstOpset) {
   EXPECT_NE(import_message(model_bytes("g (float[1,2,3,3] x, float[1,3,3,2] s) => (float[1,2,3,3] "
                                        "y) { y = GridSample (x, s) }",
