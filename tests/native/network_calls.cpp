@@ -286,6 +286,43 @@ RandomCall draw_concat(Draw& draw) {
   return drawn;
 }
 
+/// Of some axes, to and fro, and beyond what there is.
+RandomCall draw_slice(Draw& draw) {
+  const Shape shape = draw.shape(1, 4);
+  std::vector<std::int64_t> starts, ends, axes, steps;
+  for (std::int64_t axis = 0; axis < std::ssize(shape); ++axis) {
+    if (draw.chance(40)) continue;
+    axes.push_back(draw.chance(50) ? axis : axis - std::ssize(shape));
+    starts.push_back(draw.in(-12, 12));
+    ends.push_back(draw.chance(20) ? draw.in(-100, 100) : draw.in(-12, 12));
+    steps.push_back(draw.chance(60) ? 1 : draw.in(0, 3) - 4 * draw.in(0, 1));
+    if (steps.back() == 0) steps.back() = -1;
+  }
+  return {.call = {.type = "Slice", .version = 10},
+          .inputs = {numbers(draw, draw.type(), shape), ints(starts), ints(ends), ints(axes),
+                     ints(steps)}};
+}
+
+/// Into parts of given sizes or equal ones, the last of which may be smaller.
+RandomCall draw_split(Draw& draw) {
+  Shape shape = draw.shape(1, 4);
+  const std::int64_t axis = axis_of(draw, shape), parts = draw.in(1, 4);
+  const DataType type = draw.type();
+  RandomCall drawn{.call = {.type = "SplitV", .version = 13}, .inputs = {}};
+  drawn.outputs = static_cast<std::size_t>(parts);
+  drawn.call.attrs.set("axis", axis);
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(draw.in(0, 9));
+  const bool is_given = draw.chance(50), has_smaller = draw.chance(50);
+  const std::int64_t each = draw.in(1, 9), less = has_smaller ? draw.in(0, each - 1) : 0;
+  if (has_smaller && !is_given) drawn.call.attrs.set("num_outputs", parts);
+  at_axis(shape, axis) =
+      is_given ? std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) : parts * each - less;
+  drawn.inputs = {numbers(draw, type, shape)};
+  if (is_given) drawn.inputs.push_back(ints(sizes));
+  return drawn;
+}
+
 /// Dimensions of 1 are stretched, by the other shape too, which may have more of them, or fewer.
 RandomCall draw_expand(Draw& draw) {
   Shape shape = draw.shape(0, 4), wanted = shape;
@@ -323,6 +360,8 @@ void add_network_drawers(Drawers& drawers) {
   drawers["Transpose"] = draw_transpose;
   drawers["ConcatV2"] = draw_concat;
   drawers["Expand"] = draw_expand;
+  drawers["Slice"] = draw_slice;
+  drawers["SplitV"] = draw_split;
   drawers["InstanceNorm"] = draw_instance_norm;
   drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
