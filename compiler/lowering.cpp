@@ -22,6 +22,11 @@ std::string text_of(const Layout& layout) {
   return text;
 }
 
+struct ConversionTime {
+  Layout from, to;
+  double ns;
+};
+
 class Lowering {
  public:
   Lowering(const graph::Graph& graph, const CompileOptions& options)
@@ -47,6 +52,7 @@ class Lowering {
   bool is_constant(graph::ValueId value) const { return graph_.values[value].constant != nullptr; }
 
   std::vector<int> choose() {
+    conversion_times_.resize(graph_.values.size());
     FormatProblem problem;
     problem.value_count = static_cast<int>(graph_.values.size());
     for (const NodeOptions& each : nodes_) {
@@ -68,13 +74,25 @@ class Lowering {
     return assign_formats(problem);
   }
 
+  /// Asked for millions of times: each value keeps what few it has.
   double conversion_ns(int value, const Layout& from, const Layout& to) {
-    const TensorDesc& desc = graph_.values[value].desc;
-    if (!is_static(desc.shape)) return 0;
+    std::vector<ConversionTime>& known = conversion_times_[static_cast<std::size_t>(value)];
+    for (const ConversionTime& each : known)
+      if (each.from == from && each.to == to) return each.ns;
+    known.push_back({from, to, fresh_conversion_ns(graph_.values[value], from, to)});
+    return known.back().ns;
+  }
+
+  double fresh_conversion_ns(const graph::Value& value, const Layout& from, const Layout& to) {
+    if (!is_static(value.desc.shape)) return 0;
     const bool is_to_or_from_nd = from.format == Format::kND || to.format == Format::kND;
-    if (is_to_or_from_nd && options_.free_borders.contains(graph_.values[value].name)) return 0;
-    if (shares_bytes(desc, from, to)) return kFreeConversionNs;
-    const auto [at, is_new] = conversion_times_.try_emplace({value, from, to}, 0.0);
+    if (is_to_or_from_nd && options_.free_borders.contains(value.name)) return 0;
+    if (shares_bytes(value.desc, from, to)) return kFreeConversionNs;
+    return conversion_ns(value.desc, from, to);
+  }
+
+  double conversion_ns(const TensorDesc& desc, const Layout& from, const Layout& to) {
+    const auto [at, is_new] = times_by_desc_.try_emplace({to_string(desc), from, to}, 0.0);
     if (is_new) at->second = conversion_option(desc, from, to, options_).time_ns;
     return at->second;
   }
@@ -187,8 +205,10 @@ class Lowering {
   std::vector<NodeOptions> nodes_;
   Lowered lowered_;
   std::map<std::pair<graph::ValueId, Layout>, int> tensors_;
-  std::map<graph::ValueId, Layout> produced_;  ///< what a value was made in
-  std::map<std::tuple<int, Layout, Layout>, double> conversion_times_;
+  std::map<graph::ValueId, Layout> produced_;                  ///< what a value was made in
+  std::vector<std::vector<ConversionTime>> conversion_times_;  ///< by value
+  std::map<std::tuple<std::string, Layout, Layout>, double>
+      times_by_desc_;  ///< of all values like one
 };
 
 }  // namespace

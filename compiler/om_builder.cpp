@@ -25,6 +25,14 @@ using runtime::Place;
 
 constexpr std::size_t kConstantAlignment = 64;
 
+/// What a step keeps of a loop nest, of which equal ones are kept once: a model's nests all together are large.
+struct Stage {
+  std::string symbol;
+  std::int64_t extent = 0, rounds = 1;
+  std::uint64_t scratch_bytes = 0;
+  std::vector<int> index_buffers;  ///< see loopnest/index_buffers.h
+};
+
 class OmBuilder {
  public:
   OmBuilder(const std::string& name, Lowered lowered, const CompileOptions& options)
@@ -44,12 +52,13 @@ class OmBuilder {
     for (const LoweredStep& step : lowered_.steps) {
       check_cut_off(options_.is_cut_off);
       kernels_.push_back(build_kernel(step));
+      stages_.push_back(without_copies(kernels_.back().stages));
     }
     runtime::FeatureSet needs;
     for (const Kernel& kernel : kernels_) needs.add(kernel.needs);
     om_.isa = runtime::isa_word(options_.soc.target->name(), needs);
     placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);
-    for (const int s : placement_.run_by_reference) kernels_[s] = kernel_for("reference");
+    for (const int s : placement_.run_by_reference) leave_to_reference(s);
     add_tensors();
     auto copy = placement_.copies.begin();
     for (std::size_t s = 0; s < kernels_.size(); ++s) {
@@ -64,6 +73,7 @@ class OmBuilder {
     om_.inputs = lowered_.inputs;
     om_.outputs = lowered_.outputs;
     om_.arena_bytes = placement_.arena_bytes;
+    std::erase_if(functions_, [&](const auto& f) { return !limits_.contains(f.name); });
     if (options_.on_kernel)
       for (const loopnest::Function& function : functions_) options_.on_kernel(function);
     om_.weights = weights_.pack(options_.compile_threads, options_.is_cut_off);
@@ -128,37 +138,55 @@ class OmBuilder {
     return static_cast<int>(om_.tensors.size()) - 1;
   }
 
-  void add_stages(const std::vector<loopnest::Function>& stages, OmStep& step,
-                  std::span<const PackedConstant> constants = {}) {
-    for (const loopnest::Function& function : stages) {
+  /// Nests that no other step has are not compiled.
+  void leave_to_reference(int step) {
+    kernels_[step] = kernel_for("reference");
+    stages_[step].clear();
+  }
+
+  /// Takes the functions: those that are new are kept to be compiled.
+  std::vector<Stage> without_copies(std::vector<loopnest::Function>& functions) {
+    std::vector<Stage> stages;
+    for (loopnest::Function& function : functions) {
       const std::string text = loopnest::to_text(function);
       // By content: what else the model has does not change a function's object code, which is found again then.
-      const auto [at, is_new] = symbols_.try_emplace(text, "k" + to_hex(hash128(text)));
-      if (is_new) {
-        functions_.push_back(function);
-        functions_.back().name = at->second;
-      }
-      const auto scratch_bytes = static_cast<std::uint64_t>(function.scratch_bytes);
-      step.stages.push_back({at->second, function.parallel_extent, function.rounds});
-      step.scratch_bytes = std::max(step.scratch_bytes, scratch_bytes);
+      const auto [at, is_new] = symbols_.try_emplace(text);
+      if (is_new)
+        at->second = {"k" + to_hex(hash128(text)), function.parallel_extent, function.rounds,
+                      static_cast<std::uint64_t>(function.scratch_bytes),
+                      loopnest::index_buffers(function)};
+      stages.push_back(at->second);
+      if (!is_new) continue;
+      functions_.push_back(std::move(function));
+      functions_.back().name = at->second.symbol;
+    }
+    functions.clear();
+    return stages;
+  }
 
-      runtime::KernelLimits& limits = limits_[at->second];
-      limits.extent = function.rounds * function.parallel_extent;
-      limits.rounds = function.rounds;
-      limits.scratch_bytes = scratch_bytes;
+  void add_stages(const std::vector<Stage>& stages, OmStep& step,
+                  std::span<const PackedConstant> constants = {}) {
+    for (const Stage& stage : stages) {
+      step.stages.push_back({stage.symbol, stage.extent, stage.rounds});
+      step.scratch_bytes = std::max(step.scratch_bytes, stage.scratch_bytes);
+
+      runtime::KernelLimits& limits = limits_[stage.symbol];
+      limits.extent = stage.rounds * stage.extent;
+      limits.rounds = stage.rounds;
+      limits.scratch_bytes = stage.scratch_bytes;
       runtime::BufferLimits use = buffer_limits(om_, step);
-      add_tables(function, step, constants, use);
+      add_tables(stage, step, constants, use);
       if (std::ranges::find(limits.uses, use) == limits.uses.end())
         limits.uses.push_back(std::move(use));
     }
   }
 
   /// Those of its buffers that are constants and say where it reads.
-  static void add_tables(const loopnest::Function& function, const OmStep& step,
+  static void add_tables(const Stage& stage, const OmStep& step,
                          std::span<const PackedConstant> constants, runtime::BufferLimits& use) {
     const auto first = std::ranges::count_if(step.inputs, [](int id) { return id >= 0; }) +
                        std::ssize(step.outputs);
-    for (const int buffer : loopnest::index_buffers(function)) {
+    for (const int buffer : stage.index_buffers) {
       const auto constant = buffer - first;
       if (constant < 0 || constant >= std::ssize(constants)) continue;
       const PackedConstant& packed = constants[static_cast<std::size_t>(constant)];
@@ -180,7 +208,8 @@ class OmBuilder {
                 .outputs = {copy.to}};
     step.call.type = "TransData";
     step.bytes = 2.0 * static_cast<double>(storage_bytes(desc));
-    add_stages({flat_copy_function(storage_bytes(desc))}, step);
+    std::vector<loopnest::Function> copies = {flat_copy_function(storage_bytes(desc))};
+    add_stages(without_copies(copies), step);
     om_.steps.push_back(std::move(step));
     sources_.push_back({.converted = lowered_tensor(copy.to).value});
   }
@@ -218,19 +247,20 @@ class OmBuilder {
       step.flops = flops(lowered.task);
       step.bytes = bytes_moved(lowered.task);
     }
-    add_stages(kernel.stages, step, kernel.constants);
+    add_stages(stages_[s], step, kernel.constants);
     om_.steps.push_back(std::move(step));
     sources_.push_back(lowered.source);
   }
 
   Lowered lowered_;
   const CompileOptions& options_;
-  std::vector<Kernel> kernels_;
+  std::vector<Kernel> kernels_;             ///< by step, without their stages
+  std::vector<std::vector<Stage>> stages_;  ///< by step
   Placement placement_;
   WeightsSection weights_;
   std::vector<std::pair<std::size_t, std::size_t>> weight_items_;  ///< tensor id, item
   std::vector<loopnest::Function> functions_;
-  std::map<std::string, std::string> symbols_;  ///< text of a loop nest -> its symbol
+  std::map<std::string, Stage> symbols_;  ///< by the text of a loop nest
   runtime::LimitsBySymbol limits_;
   Om om_;
   std::vector<StepSource> sources_;  ///< by step of the om
