@@ -37,6 +37,7 @@ from .session_options import RunOptions, SessionOptions, require_options
 from .texts import TextBook
 
 _ACCEPTED = ("disabled_optimizers", "enable_fallback", "read_config_from_model")  # without effect
+_IDLE_USES = 256  # of others, until a shape's om is unloaded, which lies on disk
 _OM_MAGIC = b"AOEOM\0\0\1"
 
 ModelMetadata = collections.namedtuple(
@@ -131,7 +132,8 @@ class InferenceSession:
             if not is_fixed(before)
         ]
         options = self._compile_options
-        self._shapes = LoadedShapes(options.most_shapes, self._compiled)
+        idle_uses = _IDLE_USES if self._cache.directory is not None else None
+        self._shapes = LoadedShapes(options.most_shapes, self._compiled, idle_uses)
         self._open_sizes = OpenSizes(options.own_shapes, options.most_shapes)
         if all(is_fixed(value) for value in self._open_inputs):
             with self._model(tuple(value.shape for value in self._open_inputs)):

@@ -1,4 +1,5 @@
-"""Models that are loaded for a shape each; the least recently used go when there are many."""
+"""Models that are loaded for a shape each; the least recently used go when there are many, or when they have long been idle: each
+has weights of its own, and a decoder's first shapes do not come again while it decodes."""
 
 import collections
 import contextlib
@@ -6,14 +7,15 @@ import threading
 
 
 class LoadedShapes:
-    """`make(shape)` gives a model, which has unload().
+    """`make(shape)` gives a model, which has unload(). `idle_uses`: so many of others unload one; None: they do not.
 
     Whoever needs a shape that is not there makes it himself: others wait for it only if they need
     the same one.
     """
 
-    def __init__(self, capacity, make):
-        self._capacity, self._make = capacity, make
+    def __init__(self, capacity, make, idle_uses=None):
+        self._capacity, self._make, self._idle_uses = capacity, make, idle_uses
+        self._uses = 0
         self._lock = threading.Lock()  # is never held while something is made, run or unloaded
         self._entries = collections.OrderedDict()
 
@@ -49,6 +51,8 @@ class LoadedShapes:
             entry = self._entries.setdefault(shape, _Entry())
             self._entries.move_to_end(shape)
             entry.users += 1
+            self._uses += 1
+            entry.last_use = self._uses
             return entry, self._surplus()
 
     def _leave(self, shape, entry):
@@ -68,7 +72,10 @@ class LoadedShapes:
         """Takes out of the list what nobody uses and there is no room for; with the lock held."""
         taken = []
         for shape, entry in list(self._entries.items()):
-            if len(self._entries) <= self._capacity:
+            is_idle = (
+                self._idle_uses is not None and self._uses - entry.last_use > self._idle_uses
+            )
+            if len(self._entries) <= self._capacity and not is_idle:
                 break
             if entry.users == 0:
                 taken.append(self._entries.pop(shape))
@@ -80,3 +87,4 @@ class _Entry:
         self.making = threading.Lock()
         self.model = None
         self.users = 0
+        self.last_use = 0

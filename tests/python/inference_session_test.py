@@ -842,6 +842,17 @@ class LoadedShapesTest(unittest.TestCase):
             [(each.shape, each.is_loaded) for each in self.made], [(1, True), (2, False), (3, True)]
         )
 
+    def test_what_is_idle_is_unloaded(self):
+        self.shapes = loaded_shapes.LoadedShapes(5, self.shapes._make, idle_uses=3)
+        for shape in (1, 2, 3, 1, 2, 1, 2):
+            with self.shapes.use(shape):
+                pass
+        self.assertEqual(
+            [(each.shape, each.is_loaded) for each in self.made], [(1, True), (2, True), (3, False)]
+        )
+        with self.shapes.use(3) as model:
+            self.assertTrue(model.is_loaded)
+
     def test_what_is_in_use_stays(self):
         with self.shapes.use(1) as first, self.shapes.use(2), self.shapes.use(3):
             self.assertTrue(all(each.is_loaded for each in self.made))
