@@ -34,6 +34,28 @@ std::int64_t dim_for(std::int64_t entry, std::string_view type) {
   return entry >= least ? entry : kUnknownDim;
 }
 
+std::vector<std::int64_t> copied(const Tensor& list) {
+  const std::span<const std::int64_t> entries(list.as<std::int64_t>(), list.elements());
+  return {entries.begin(), entries.end()};
+}
+
+/// Of a sum or difference of lists of equal lengths, or of a list and a number; nullptr where one is not known at all.
+ConstantPtr sum(const Node& node, const std::vector<Tensor>& inputs, const TensorDesc& output) {
+  if (inputs[0].data == nullptr || inputs[1].data == nullptr || storage_bytes(output) > kMostBytes)
+    return nullptr;
+  const auto a = copied(inputs[0]), b = copied(inputs[1]);
+  const auto count = static_cast<std::size_t>(element_count(output.shape));
+  const auto fits = [&](const auto& list) { return list.size() == 1 || list.size() == count; };
+  if (!fits(a) || !fits(b)) return nullptr;
+  const auto result = std::make_shared<Constant>(output);
+  auto* to = static_cast<std::int64_t*>(result->mutable_data());
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t x = a[a.size() == 1 ? 0 : i], y = b[b.size() == 1 ? 0 : i];
+    to[i] = node.op.type == "Add" ? open_sum(x, y) : open_difference(x, y);
+  }
+  return result;
+}
+
 /// How many steps lead from start to end.
 std::int64_t steps_between(std::int64_t start, std::int64_t end, std::int64_t step) {
   const std::int64_t span = open_difference(end, start);
@@ -65,16 +87,20 @@ std::vector<ConstantPtr> PartialValues::moved(const Graph& graph, const Node& no
   if (!std::ranges::all_of(node.outputs, is_list)) return {};
   if (node.op.type == "Shape")
     return {open_shape(node, inputs[0], graph.values[node.outputs[0]].desc)};
-  if (std::ranges::any_of(inputs, looks_open)) return {};
-  if (node.op.type == "Add" || node.op.type == "Sub") return {sum(graph, node, inputs)};
+  const bool is_sum = node.op.type == "Add" || node.op.type == "Sub";
+  const std::size_t lists =
+      is_sum ? inputs.size() : reference::moved_inputs(node.op.type, inputs.size());
+  std::vector<Tensor> known = inputs;
   bool has_open = false;
-  for (std::size_t i = 0; i < reference::moved_inputs(node.op.type, inputs.size()); ++i) {
+  for (std::size_t i = 0; i < lists; ++i) {
     const auto list = known_.find(node.inputs[i]);
     if (inputs[i].data != nullptr || list == known_.end()) continue;
-    inputs[i] = list->second->view();
+    known[i] = list->second->view();
     has_open = true;
   }
-  return has_open ? evaluate(graph, node, inputs, kMostBytes, budget) : std::vector<ConstantPtr>{};
+  if (!has_open || std::ranges::any_of(inputs, looks_open)) return {};
+  return is_sum ? std::vector{sum(node, known, graph.values[node.outputs[0]].desc)}
+                : evaluate(graph, node, known, kMostBytes, budget);
 }
 
 ConstantPtr PartialValues::open_shape(const Node& node, const Tensor& input,
@@ -95,28 +121,10 @@ ConstantPtr PartialValues::open_shape(const Node& node, const Tensor& input,
 
 /// Empty where nothing is known.
 std::vector<std::int64_t> PartialValues::entries_of(ValueId id, const Tensor& value) const {
-  const auto list = known_.find(id);
   if (value.desc.dtype != DataType::kInt64) return {};
-  const auto copy = [](const auto& from) { return std::vector(from.begin(), from.end()); };
-  if (value.data != nullptr)
-    return copy(std::span<const std::int64_t>(value.as<std::int64_t>(), value.elements()));
-  return list == known_.end() ? std::vector<std::int64_t>{} : copy(entries(*list->second));
-}
-
-/// Of a sum or difference of lists of equal lengths, or of a list and a number; nullptr where nothing is known.
-ConstantPtr PartialValues::sum(const Graph& graph, const Node& node,
-                               const std::vector<Tensor>& inputs) const {
-  const auto a = entries_of(node.inputs[0], inputs[0]), b = entries_of(node.inputs[1], inputs[1]);
-  const auto result = std::make_shared<Constant>(graph.values[node.outputs[0]].desc);
-  const std::size_t count = entries(*result).size();
-  const auto fits = [&](const auto& list) { return list.size() == 1 || list.size() == count; };
-  if (!fits(a) || !fits(b)) return nullptr;
-  auto* to = static_cast<std::int64_t*>(result->mutable_data());
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t x = a[a.size() == 1 ? 0 : i], y = b[b.size() == 1 ? 0 : i];
-    to[i] = node.op.type == "Add" ? open_sum(x, y) : open_difference(x, y);
-  }
-  return result;
+  if (value.data != nullptr) return copied(value);
+  const auto list = known_.find(id);
+  return list == known_.end() ? std::vector<std::int64_t>{} : copied(list->second->view());
 }
 
 std::optional<Shape> PartialValues::asked_shape(const Node& node,

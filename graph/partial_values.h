@@ -25,7 +25,6 @@ class PartialValues {
 
  private:
   ConstantPtr open_shape(const Node& node, const Tensor& input, const TensorDesc& output);
-  ConstantPtr sum(const Graph& graph, const Node& node, const std::vector<Tensor>& inputs) const;
   std::vector<std::int64_t> entries_of(ValueId id, const Tensor& value) const;
   Shape range_shape(const Node& node, const std::vector<Tensor>& inputs) const;
   std::optional<Shape> slice_shape(const Node& node, const std::vector<Tensor>& inputs) const;
