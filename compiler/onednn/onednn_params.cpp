@@ -35,6 +35,14 @@ bool is_slow(const json& stage, const std::string& implementation) {
              std::end(kRecurrent);
 }
 
+/// Every member of its team is waited for, and of many cores one is needed elsewhere now and then, for 4 ms and more: on 16 of them steps
+/// of 0.06 and 0.9 ms took 20 and 36 (docs/measurements.md).
+double late_member_ns(const Soc& soc) {
+  constexpr int kRareBelow = 3;
+  constexpr double kNsPerMember = 20'000;
+  return kNsPerMember * std::max(0, soc.threads - kRareBelow);
+}
+
 }  // namespace
 
 json onednn_tensor(const TensorDesc& desc, Format format, const Soc& soc) {
@@ -253,7 +261,7 @@ Kernel OneDnnDraft::finish() {
 }
 
 double onednn_launch_ns(const Soc& soc) {
-  return launch_ns(soc) + kPrimitiveCallNs;
+  return launch_ns(soc) + kPrimitiveCallNs + late_member_ns(soc);
 }
 
 double onednn_estimate_ns(const Task& task, const Soc& soc, double flops, double efficiency) {
