@@ -1,5 +1,6 @@
-// Convolution of floating point, and of bytes whose weights are computed: what the taps of a block of output places read becomes
-// the columns of a product; of bytes, less their zero points, two channels at once. Generated code and libraries are faster at
+// Convolution of floating point, and of bytes whose weights are computed. Of floating point most have a way of their own (depthwise.h,
+// pointwise.h, shifted_convolution.h), with what is fused behind them; of the others what the taps of a block of output places read
+// becomes the columns of a product; of bytes, less their zero points, two channels at once. Generated code and libraries are faster at
 // float32 and bytes where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
 #include <algorithm>
 
