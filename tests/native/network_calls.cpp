@@ -148,7 +148,8 @@ RandomCall draw_formula(Draw& draw, const std::string& type) {
   const DataType dtype = draw.numeric();
   RandomCall drawn{.call = {.type = type}};
   drawn.inputs = {numbers(draw, dtype, shape), numbers(draw, dtype, stretched(draw, shape))};
-  if (draw.chance(50)) std::swap(drawn.inputs[0], drawn.inputs[1]);
+  const bool stretches_both = type != "PRelu";  // whose slope alone is stretched
+  if (stretches_both && draw.chance(50)) std::swap(drawn.inputs[0], drawn.inputs[1]);
   return drawn;
 }
 
@@ -366,7 +367,7 @@ void add_network_drawers(Drawers& drawers) {
   drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
     drawers[type] = [type](Draw& draw) { return draw_global_pool(draw, type); };
-  for (const char* type : {"Add", "Sub", "Mul", "Maximum", "Less"})
+  for (const char* type : {"Add", "Sub", "Mul", "Maximum", "Less", "PRelu"})
     drawers[type] = [type](Draw& draw) { return draw_formula(draw, type); };
   drawers["SelectV2"] = draw_select;
 }
