@@ -8,6 +8,7 @@
 #include "reference/axes.h"
 #include "reference/broadcast.h"
 #include "reference/slicing.h"
+#include "reference/strided.h"
 #include "runtime/om_bodies.h"
 
 namespace aoe::runtime {
@@ -64,8 +65,8 @@ struct SliceMap::Border {
   std::int64_t dims = 1;
   std::int64_t slices = 0;  ///< of a part
   reference::Strides strides =
-      {};             ///< of an input that is stretched: by sliced axis, in slices of its own
-  Shape places = {};  ///< to which
+      {};  ///< of an input that is stretched, in slices of its own: by sliced axis, those that go on alike as one
+  Shape places = {};  ///< to which, of these axes
   AlignedMemory memory = {};
 
   reference::AxisView view() const { return view_slices(whole.desc.shape, axis, dims); }
@@ -251,6 +252,7 @@ std::vector<SliceMap::Border> SliceMap::inputs(const Part& part, const Shape& pl
       if (element_count(own) != element_count(places)) {
         border.strides = reference::broadcast_strides(own, places);
         border.places = places;
+        reference::collapse(border.places, {&border.strides, 1});  // runs are as long as can be
       }
     }
     borders.push_back(std::move(border));
