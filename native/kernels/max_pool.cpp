@@ -6,6 +6,7 @@
 
 #include "native/by_type.h"
 #include "native/kernel.h"
+#include "native/maxima.h"
 #include "native/taps.h"
 #include "native/wide.h"
 #include "reference/window.h"
@@ -31,7 +32,8 @@ template <typename T>
 struct Columns {
   std::vector<T>
       rows;  ///< the best of each column of the rows that the windows read, with the padding at both ends
-  std::vector<T> taps;  ///< the best of windows that begin at each of these
+  std::vector<T> taps;                 ///< the best of windows that begin at each of these
+  std::vector<const T*> sources = {};  ///< whose maxima are taken next
 };
 
 template <typename T>
@@ -50,13 +52,6 @@ AOE_WIDE void take_tap(const T* __restrict x, std::int64_t step, std::int64_t co
     values[i] = is_taken ? value : values[i];
     places[i] = is_taken ? place + static_cast<PlaceOf<T>>(i) * place_step : places[i];
   }
-}
-
-/// The same of neighbours, without places.
-template <typename T>
-AOE_WIDE void take_value(const T* __restrict x, std::int64_t count, T* __restrict values) {
-  for (std::int64_t i = 0; i < count; ++i)
-    values[i] = is_better(x[i], values[i]) ? x[i] : values[i];
 }
 
 /// to[i] = x[i * step]; a step of 2 is a loop of its own, which becomes loads of whole vectors.
@@ -90,7 +85,14 @@ class MaxPool {
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
       BestRow<T> best;
       Columns<T> columns = make_columns();
-      for (std::int64_t plane = begin; plane < end; ++plane) run_plane(plane, best, columns);
+      for (std::int64_t plane = begin; plane < end; ++plane) {
+        if (has_places())
+          find_plane(plane, best);
+        else if (has_nan(x_ + plane * window_.input_elements(), window_.input_elements()))
+          run_plane<false>(plane, columns);
+        else
+          run_plane<true>(plane, columns);
+      }
     });
   }
 
@@ -105,7 +107,10 @@ class MaxPool {
   }
 
   /// The padded plane, and two that passes along axes write in turn.
-  using Buffers = std::array<std::vector<T>, 3>;
+  struct Buffers {
+    std::array<std::vector<T>, 3> planes;
+    std::vector<const T*> sources = {};  ///< whose maxima are taken next
+  };
 
   /// Planes with their padding: the best of windows that begin at each element, along one axis after the other. What is computed
   /// beyond the end of a row is read by no window.
@@ -113,11 +118,16 @@ class MaxPool {
     const PaddedPlane plane(window_);
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
       Buffers buffers;
-      for (std::vector<T>& buffer : buffers)
+      for (std::vector<T>& buffer : buffers.planes)
         buffer.assign(static_cast<std::size_t>(plane.elements), kLowest);
-      for (std::int64_t i = begin; i < end; ++i)
-        run_whole_plane(plane, x_ + i * window_.input_elements(), buffers,
-                        values_.as<T>() + i * window_.output_elements());
+      for (std::int64_t i = begin; i < end; ++i) {
+        const T* x = x_ + i * window_.input_elements();
+        T* y = values_.as<T>() + i * window_.output_elements();
+        if (has_nan(x, window_.input_elements()))
+          run_whole_plane<false>(plane, x, buffers, y);
+        else
+          run_whole_plane<true>(plane, x, buffers, y);
+      }
     });
   }
 
@@ -136,21 +146,31 @@ class MaxPool {
     std::int64_t elements = 1, first = 0;    ///< the first is where the input's begin
   };
 
-  void run_whole_plane(const PaddedPlane& plane, const T* x, Buffers& buffers, T* y) const {
+  /// Where it lies, or with its padding in the first buffer.
+  const T* padded(const PaddedPlane& plane, const T* x, Buffers& buffers) const {
     const auto& [d, h, w] = window_.axes;
+    if (plane.elements == window_.input_elements()) return x;
     for (std::int64_t z = 0; z < d.input; ++z)
       for (std::int64_t row = 0; row < h.input; ++row, x += w.input)
-        std::copy_n(x, w.input,
-                    buffers[0].data() + plane.first + z * plane.steps[0] + row * plane.steps[1]);
-    const T* from = buffers[0].data();
+        std::copy_n(
+            x, w.input,
+            buffers.planes[0].data() + plane.first + z * plane.steps[0] + row * plane.steps[1]);
+    return buffers.planes[0].data();
+  }
+
+  template <bool kOrdered>
+  void run_whole_plane(const PaddedPlane& plane, const T* x, Buffers& buffers, T* y) const {
+    const auto& [d, h, w] = window_.axes;
+    const T* from = padded(plane, x, buffers);
     for (std::size_t a = window_.axes.size(); a-- > 0;) {
       const reference::WindowAxis& axis = window_.axes[a];
       if (axis.kernel == 1) continue;
       const std::int64_t step = axis.dilation * plane.steps[a];
       const std::int64_t count = plane.elements - (axis.kernel - 1) * step;
-      T* to = buffers[from == buffers[1].data() ? 2 : 1].data();
-      std::copy_n(from, count, to);
-      for (std::int64_t k = 1; k < axis.kernel; ++k) take_value(from + k * step, count, to);
+      T* to = buffers.planes[from == buffers.planes[1].data() ? 2 : 1].data();
+      buffers.sources.clear();
+      for (std::int64_t k = 0; k < axis.kernel; ++k) buffers.sources.push_back(from + k * step);
+      write_largest<kOrdered, T>(buffers.sources, count, to);
       from = to;
     }
     for (std::int64_t od = 0; od < d.output; ++od)
@@ -159,24 +179,36 @@ class MaxPool {
              w.output, y);
   }
 
-  Columns<T> make_columns() const {
+  /// Windows that begin at so many elements of a row, and beyond them as many as make vectors full.
+  std::int64_t begins() const {
+    constexpr std::int64_t kFull = 16;
     const reference::WindowAxis& w = window_.width();
-    const std::int64_t begins = (w.output - 1) * w.stride + 1;
-    const auto size =
-        static_cast<std::size_t>(std::max(w.pad_begin + w.input, begins - 1 + w.reach()));
-    return {std::vector<T>(size, kLowest), std::vector<T>(static_cast<std::size_t>(begins))};
+    return ((w.output - 1) * w.stride / kFull + 1) * kFull;
   }
 
-  void run_plane(std::int64_t plane, BestRow<T>& best, Columns<T>& columns) const {
+  Columns<T> make_columns() const {
+    const reference::WindowAxis& w = window_.width();
+    const auto size =
+        static_cast<std::size_t>(std::max(w.pad_begin + w.input, begins() - 1 + w.reach()));
+    return {std::vector<T>(size, kLowest), std::vector<T>(static_cast<std::size_t>(begins()))};
+  }
+
+  template <bool kOrdered>
+  void run_plane(std::int64_t plane, Columns<T>& columns) const {
+    const T* x = x_ + plane * window_.input_elements();
+    T* to = values_.as<T>() + plane * window_.output_elements();
+    const auto& [d, h, w] = window_.axes;
+    for (std::int64_t od = 0; od < d.output; ++od)
+      for (std::int64_t oh = 0; oh < h.output; ++oh, to += w.output)
+        write_row<kOrdered>(x, od, oh, columns, to);
+  }
+
+  void find_plane(std::int64_t plane, BestRow<T>& best) const {
     const auto& [d, h, w] = window_.axes;
     const std::int64_t base = plane * window_.input_elements();
     std::int64_t to = plane * window_.output_elements();
     for (std::int64_t od = 0; od < d.output; ++od)
       for (std::int64_t oh = 0; oh < h.output; ++oh, to += w.output) {
-        if (!has_places()) {
-          write_row(x_ + base, od, oh, columns, values_.as<T>() + to);
-          continue;
-        }
         find_row(x_ + base, od, oh, best);
         if (values_.data != nullptr) std::ranges::copy(best.values, values_.as<T>() + to);
         for (std::size_t i = 0; i < best.places.size(); ++i)
@@ -196,19 +228,25 @@ class MaxPool {
   }
 
   /// First down the rows, then along what that leaves, whole vectors of neighbours: windows that begin at every element.
+  template <bool kOrdered>
   void write_row(const T* x, std::int64_t od, std::int64_t oh, Columns<T>& columns, T* to) const {
     const auto& [d, h, w] = window_.axes;
-    const std::int64_t begins = (w.output - 1) * w.stride + 1;
-    T* rows = columns.rows.data() + w.pad_begin;
-    std::fill_n(rows, w.input, kLowest);
+    std::vector<const T*>& sources = columns.sources;
+    sources.clear();
     each_input_row(od, oh, [&](std::int64_t z, std::int64_t y) {
-      take_value(x + (z * h.input + y) * w.input, w.input, rows);
+      sources.push_back(x + (z * h.input + y) * w.input);
     });
-    T* taps = w.stride == 1 ? to : columns.taps.data();
-    std::copy_n(columns.rows.data(), begins, taps);
-    for (std::int64_t kw = 1; kw < w.kernel; ++kw)
-      take_value(columns.rows.data() + kw * w.dilation, begins, taps);
-    if (w.stride > 1) pick(taps, w.stride, w.output, to);
+    T* rows = columns.rows.data() + w.pad_begin;
+    if (sources.empty())
+      std::fill_n(rows, w.input, kLowest);
+    else
+      write_largest<kOrdered, T>(sources, w.input, rows);
+    sources.clear();
+    for (std::int64_t kw = 0; kw < w.kernel; ++kw)
+      sources.push_back(columns.rows.data() + kw * w.dilation);
+    if (w.stride == 1) return write_largest<kOrdered, T>(sources, w.output, to);
+    write_largest<kOrdered, T>(sources, begins(), columns.taps.data());
+    pick(columns.taps.data(), w.stride, w.output, to);
   }
 
   /// Values and places.

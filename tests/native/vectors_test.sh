@@ -1,7 +1,13 @@
 #!/bin/sh
 # Loops marked AOE_WIDE are vectors in what the build has made: vectors_test.sh OBJDUMP LIBRARY. Results do not say so, and nobody sees a kernel that is ten times slower.
-code=$("$1" -d --no-show-raw-insn -C "$2" | sed -n '/^[0-9a-f]* <.*sum_taps<8>(/,/^$/p')
-[ -n "$code" ] || { echo "$2 has no sum_taps<8>() (native/depthwise.cpp)"; exit 1; }
-echo "$code" | grep -q 'vfmadd[0-9]*ps.*%ymm' && exit 0
-echo "sum_taps<8>() of native/depthwise.cpp multiplies one number at a time: is it compiled at a lower level than -O3?"
-exit 1
+expect() { # FUNCTION FILE INSTRUCTION
+  code=$("$objdump" -d --no-show-raw-insn -C "$library" | sed -n "/^[0-9a-f]* <.*$1(/,/^\$/p")
+  [ -n "$code" ] || { echo "$library has no $1() ($2)"; exit 1; }
+  echo "$code" | grep -q "$3.*%ymm" && return
+  echo "$1() of $2 computes one number at a time: is it compiled at a lower level than -O3?"
+  exit 1
+}
+objdump=$1 library=$2
+expect 'sum_taps<8>' native/depthwise.cpp 'vfmadd[0-9]*ps'
+expect 'write_larger<true, float>' native/maxima.h vmaxps
+expect 'transpose_block' native/panels.cpp vunpcklps
