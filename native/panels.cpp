@@ -1,6 +1,7 @@
 #include "native/panels.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "native/wide.h"
 
@@ -15,6 +16,40 @@ std::int64_t panels_of(std::int64_t columns) {
   return (columns + kColumns - 1) / kColumns;
 }
 
+/// to[i][j] = from[j][i] of eight by eight.
+AOE_WIDE void transpose_block(const float* from, std::int64_t stride, float* to) {
+  using Loose = Lanes<float>::Loose;
+  Floats pairs[kFloats], fours[kFloats];
+  for (std::int64_t j = 0; j < kFloats; j += 2) {
+    const Floats a = *reinterpret_cast<const Loose*>(from + j * stride),
+                 b = *reinterpret_cast<const Loose*>(from + (j + 1) * stride);
+    pairs[j] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+    pairs[j + 1] = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  for (std::int64_t j = 0; j < kFloats; j += 4)
+    for (std::int64_t k = 0; k < 2; ++k) {
+      const Floats a = pairs[j + k], b = pairs[j + 2 + k];
+      fours[j + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+      fours[j + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const Floats a = fours[i], b = fours[i + 4];
+    *reinterpret_cast<Loose*>(to + i * kColumns) =
+        __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+    *reinterpret_cast<Loose*>(to + (i + 4) * kColumns) =
+        __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/// Columns [begin, end) of rows [first, last), an element at a time.
+template <typename T>
+AOE_WIDE void pack_elements(const Matrix<T>& from, std::int64_t first, std::int64_t last,
+                            std::int64_t begin, std::int64_t end, T* to) {
+  for (std::int64_t j = begin; j < end; ++j)
+    for (std::int64_t i = first; i < last; ++i)
+      to[i * kColumns + j] = from.data[i * from.rows + j * from.columns];
+}
+
 /// to[i][j] = element (i, j) of `from`, in rows of kColumns; what it lacks of columns is zeros.
 template <typename T>
 AOE_WIDE void pack_panel(const Matrix<T>& from, std::int64_t rows, std::int64_t columns, T* to) {
@@ -25,12 +60,18 @@ AOE_WIDE void pack_panel(const Matrix<T>& from, std::int64_t rows, std::int64_t 
     return;
   }
   constexpr std::int64_t kAtOnce = 16;  // of a column: a line of the cache
-  for (std::int64_t i = 0; i < rows; i += kAtOnce)
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const std::int64_t end = std::min(rows, i + kAtOnce);
-      for (std::int64_t each = i; each < end; ++each)
-        to[each * kColumns + j] = from.data[each * from.rows + j * from.columns];
+  for (std::int64_t i = 0; i < rows; i += kAtOnce) {
+    const std::int64_t end = std::min(rows, i + kAtOnce);
+    std::int64_t j = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      if (from.rows == 1 && end == i + kAtOnce)
+        for (; j + kFloats <= columns; j += kFloats)
+          for (std::int64_t each = i; each < end; each += kFloats)
+            transpose_block(from.data + each + j * from.columns, from.columns,
+                            to + each * kColumns + j);
     }
+    pack_elements(from, i, end, j, columns, to);
+  }
 }
 
 }  // namespace
@@ -39,17 +80,17 @@ AOE_WIDE void pack_panel(const Matrix<T>& from, std::int64_t rows, std::int64_t 
 template <typename T>
 Panels<T>::Panels(const Matrix<T>& factor, std::int64_t depth, std::int64_t columns,
                   Threads& threads)
-    : depth_(depth), columns_(columns) {
+    : depth_(depth),
+      columns_(columns),
+      packed_(static_cast<std::size_t>(panels_of(columns) * depth * kColumns) * sizeof(T)) {
   const std::int64_t panels = panels_of(columns);
-  packed_ =
-      std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(panels * depth * kColumns));
   const double cost = static_cast<double>(depth * kColumns) / 4;
   threads.share(panels, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = 0; i < depth; i += kDepth)
       for (std::int64_t panel = begin; panel < end; ++panel) {
         const std::int64_t rows = std::min(kDepth, depth - i), first = panel * kColumns;
         pack_panel(factor.from(i, first), rows, std::min(kColumns, columns - first),
-                   packed_.get() + (i * panels + panel * rows) * kColumns);
+                   packed_.template as<T>() + (i * panels + panel * rows) * kColumns);
       }
   });
 }
@@ -74,7 +115,7 @@ void Panels<T>::add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums)
       const std::int64_t depth = std::min(kDepth, depth_ - i);
       for (std::int64_t panel = 0; panel < panels; ++panel)
         add_panel({left.data + row * left.stride + i, left.stride}, std::min(kRows, rows - row),
-                  depth, packed_.get() + (i * panels + panel * depth) * kColumns,
+                  depth, packed_.template as<T>() + (i * panels + panel * depth) * kColumns,
                   {sums.data + row * sums.stride + panel * kColumns, sums.stride},
                   columns_ - panel * kColumns);
     }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "native/product.h"
+#include "native/scratch.h"
 #include "native/threads.h"
 
 namespace aoe::native {
@@ -35,7 +35,7 @@ class Panels {
                  Rows<T> sums, std::int64_t columns) const;
 
   std::int64_t depth_, columns_;
-  std::unique_ptr<T[]> packed_;
+  Scratch packed_;
 };
 
 }  // namespace aoe::native

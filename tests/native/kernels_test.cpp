@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "native/fourier_transform.h"
 #include "native/kernel.h"
+#include "native/scratch.h"
 #include "reference/widen.h"
 #include "runtime/executor.h"
 #include "tests/compiler/guarded_buffer.h"
@@ -189,6 +190,25 @@ TEST(FourierTransform, OfALengthIsKeptForTheNextRun) {
     EXPECT_EQ(fourier_transform(length)->length(), length);
   EXPECT_NE(fourier_transform(400), first);
   EXPECT_EQ(first->length(), 400);
+}
+
+TEST(Scratch, IsKeptForTheNextRunUpToSomeMegabytes) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const auto place = [](std::size_t bytes) {
+    const Scratch scratch(bytes);
+    std::memset(scratch.as<char>(), 1, bytes);
+    return reinterpret_cast<std::uintptr_t>(scratch.as<char>());
+  };
+  const std::uintptr_t first = place(kBytes);
+  EXPECT_EQ(first % 64, 0U);
+  EXPECT_EQ(place(kBytes), first);
+  EXPECT_EQ(place(kBytes / 2), first);
+  {
+    const Scratch used(kBytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(used.as<char>()), first);
+    EXPECT_NE(place(kBytes), first);
+  }
+  for (std::size_t i = 0; i < 100; ++i) const Scratch larger(i * kBytes / 2);
 }
 
 TEST(KernelRegistry, EveryKernelIsDrawn) {
