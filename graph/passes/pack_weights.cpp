@@ -1,6 +1,6 @@
 // pack_weights: a product by weights that Dequantize makes of constant integers in blocks reads them packed, as
 // WeightQuantBatchMatmulV2. They are 4 bits each where all of them are small enough, which is how exporters of language
-// models write int4, and 8 bits otherwise.
+// models write int4, and 8 bits otherwise. A number that is added to each column becomes its bias.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -89,6 +89,25 @@ ConstantPtr packed(const PackedWeights& w, Shape shape, std::int64_t length, std
   return constant;
 }
 
+/// What an Add behind a product of `columns` columns adds to each row, and the Add; nullptr: there is none.
+struct AddedRow {
+  ConstantPtr row;
+  NodeId add = kNone;
+};
+
+AddedRow row_behind(const Graph& graph, const Node& product, std::int64_t columns) {
+  const ValueId sum = product.outputs[0];
+  const NodeId id = sole_consumer(graph, sum);
+  if (id == kNone || !is_type(graph.nodes[id], "Add")) return {};
+  const Node& add = graph.nodes[id];
+  const ConstantPtr row = constant_input(graph, add, add.inputs[0] == sum ? 1 : 0);
+  if (!row || row->desc().dtype != DataType::kFloat) return {};
+  const Shape &shape = row->desc().shape, &out = shape_of(graph, add.outputs[0]);
+  const bool is_row = !shape.empty() && shape.back() == columns &&
+                      element_count(shape) == columns && out.size() == shape_of(graph, sum).size();
+  return is_row ? AddedRow{row, id} : AddedRow{};
+}
+
 bool pack_weights_at(Graph& graph, NodeId id) {
   const Node product = graph.nodes[id];
   if (!is_type(product, "MatMulV2") || dtype_of(graph, product.inputs[0]) != DataType::kFloat)
@@ -133,11 +152,22 @@ bool pack_weights_at(Graph& graph, NodeId id) {
   reference::Attrs attrs;
   attrs.set("bits", w.bits);
   attrs.set("block_size", w.block);
-  replace_nodes(graph, {id},
+  std::vector<NodeId> replaced = {id};
+  std::vector<ValueId> outputs = product.outputs;
+  if (const AddedRow added = row_behind(graph, product, w.n); added.row) {
+    inputs.resize(reference::kPackedBias, kNone);
+    inputs.push_back(add_constant(
+        graph, stem + "_bias",
+        std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {w.n}},
+                                   added.row->data())));
+    replaced.push_back(added.add);
+    outputs = graph.nodes[added.add].outputs;
+  }
+  replace_nodes(graph, std::move(replaced),
                 {.name = product.name,
                  .op = call_of("WeightQuantBatchMatmulV2", std::move(attrs)),
                  .inputs = std::move(inputs),
-                 .outputs = product.outputs});
+                 .outputs = std::move(outputs)});
   return true;
 }
 

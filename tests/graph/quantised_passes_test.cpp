@@ -155,6 +155,18 @@ const PassCase kQuantisedCases[] = {
        d = DequantizeLinear <axis = 0, block_size = 16> (w, s)
        y = MatMul (x, d)
      })"},
+    {"pack_weights_bias", "pack_weights",
+     R"(g (float[3,16] x, float[2] r) => (float[3,2] y, float[2,3,2] z, float[3,2] u)
+         <int8[16,2] w = {-8, -1, 6, -3, 4, -5, 2, -7, 0, 7, -2, 5, -4, 3, -6, 1, -8, -1, 6, -3, 4, -5, 2, -7, 0, 7, -2, 5, -4, 3, -6, 1},
+          float[1,2] s = {0.5, 0.25}, float[1,2] b = {0.5, -3}, float[2,1,2] c = {1, 2, 3, 4}> {
+       d = DequantizeLinear <axis = 0, block_size = 16> (w, s)
+       p = MatMul (x, d)
+       y = Add (b, p)
+       q = MatMul (x, d)
+       z = Add (q, c)
+       v = MatMul (x, d)
+       u = Add (v, r)
+     })"},
     {"pack_weights_not_by_column", "pack_weights", R"(g (float[3,4] x) => (float[3,2] y)
          <int8[4,2] w = {1, 2, 3, 4, 5, 6, 7, -8}, float[2] s = {0.5, 0.25}> {
        d = DequantizeLinear <axis = 1> (w, s)
