@@ -18,6 +18,8 @@
 #include "benchmarks/bound_om.h"
 #include "benchmarks/operator_case.h"
 #include "compiler/pipeline.h"
+#include "compiler/soc.h"
+#include "options/data_dirs.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
@@ -200,7 +202,9 @@ ExitCode run(const tools::po::variables_map& flags) {
   const fs::path file = flags.contains("cases")
                             ? fs::path(tools::text_of(flags, "cases"))
                             : fs::path(AOE_BENCHMARKS_DIR) / "operator_cases.txt";
-  const compiler::Soc soc = compiler::detect_soc(settings.threads);
+  const compiler::Soc soc =
+      compiler::soc_from_version(tools::text_of(flags, "soc_version"),
+                                 (options::config_directory() / "soc").string(), settings.threads);
   Peer peer(settings);
   std::vector<Row> rows;
   for (const std::string& text : read_operator_cases(file, tools::text_of(flags, "only"))) {
@@ -234,6 +238,7 @@ int main(int argc, char** argv) {
       "rounds", number_or(3, "N"), "interleaved rounds; each times both once")(
       "seconds", po::value<double>()->default_value(0.05, "0.05")->value_name("S"),
       "least time of one turn")("ours", po::bool_switch(), "without ONNX Runtime")(
+      "soc_version", text_or("auto", "NAME"), "what ours is compiled for: auto, or as for atc")(
       "json", po::bool_switch(), "a list of objects in place of the table");
   tool.run = aoe::benchmarks::run;
   return run_tool(argc, argv, std::move(tool));

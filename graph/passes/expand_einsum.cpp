@@ -2,6 +2,7 @@
 // result, is summed in it; then two factors after another are multiplied, of which both have labels that are summed or the
 // batch, and each has rows or columns of its own.
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "graph/contraction_order.h"
@@ -13,6 +14,8 @@ namespace aoe::graph {
 namespace {
 
 using Sizes = std::map<char, std::int64_t>;
+
+constexpr std::int64_t kCopiedDim = 0;  ///< what Reshape takes for that of its input
 
 bool has(const std::string& labels, char label) {
   return labels.find(label) != std::string::npos;
@@ -36,8 +39,11 @@ std::int64_t count_of(const std::string& labels, const Sizes& sizes) {
   return is_static(shape) ? element_count(shape) : kUnknownDim;
 }
 
-Term reshaped(Term value, const Shape& shape) {
+/// The first `kept` dimensions are those of the value.
+Term reshaped(Term value, Shape shape, std::size_t kept = 0) {
   if (value.call->shape(value) == shape) return value;
+  const auto end = shape.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::replace(shape.begin(), end, kUnknownDim, kCopiedDim);
   if (std::ranges::count(shape, kUnknownDim) > 1)
     throw NotExpressible{"two dimensions are known only when it runs"};
   return value.call->reshape(value, shape);
@@ -116,30 +122,73 @@ std::string labels_of(const std::vector<Factor>& factors, const std::string& res
   return labels;
 }
 
+std::ptrdiff_t open_labels(const std::string& labels, const Sizes& sizes) {
+  return std::ranges::count_if(labels, [&](char label) { return sizes.at(label) == kUnknownDim; });
+}
+
+/// How two factors are multiplied as matrices.
+struct Product {
+  std::string batch, rows, inner, columns;
+  bool is_open = false;  ///< of sizes that only a run knows
+  /// Each label of the rows is a dimension: behind the product a Reshape would find one open dimension at most.
+  bool spreads_rows = false;
+
+  /// Dimensions that stay as they are where they are open: a batch that does needs no Reshape behind the product.
+  Shape outer(const Sizes& sizes) const {
+    if (batch.empty()) return {};
+    return is_open ? shape_of_labels(batch, sizes) : Shape{count_of(batch, sizes)};
+  }
+  Shape left(const Sizes& sizes) const {
+    Shape shape = outer(sizes);
+    if (spreads_rows)
+      std::ranges::copy(shape_of_labels(rows, sizes), std::back_inserter(shape));
+    else
+      shape.push_back(count_of(rows, sizes));
+    shape.push_back(count_of(inner, sizes));
+    return shape;
+  }
+  Shape right(const Sizes& sizes) const {
+    Shape shape = outer(sizes);
+    shape.push_back(count_of(inner, sizes));
+    shape.push_back(count_of(columns, sizes));
+    return shape;
+  }
+  /// So many of the first labels are dimensions of matrices.
+  std::size_t kept_with(const std::string& next, bool spreads) const {
+    if (!is_open) return 0;
+    return batch.size() + (spreads ? next.size() : next.size() == 1 ? 1 : 0);
+  }
+};
+
 /// Labels of both that are in `wanted` are the batch, others of both are summed.
+Product product_of(const Factor& left, const Factor& right, const std::string& wanted,
+                   const Sizes& sizes) {
+  Product product;
+  for (const char label : left.labels)
+    (!has(right.labels, label) ? product.rows
+     : has(wanted, label)      ? product.batch
+                               : product.inner) += label;
+  for (const char label : right.labels)
+    if (!has(left.labels, label)) product.columns += label;
+  product.is_open = open_labels(labels_of({left, right}, {}), sizes) > 0;
+  product.spreads_rows = product.batch.empty() && open_labels(product.rows, sizes) > 1;
+  return product;
+}
+
 Factor multiplied(const Factor& left, const Factor& right, const std::string& wanted,
                   const Sizes& sizes) {
   FunctionCall& call = *left.value.call;
-  std::string batch, rows, columns, inner;
-  for (const char label : left.labels)
-    (!has(right.labels, label) ? rows : has(wanted, label) ? batch : inner) += label;
-  for (const char label : right.labels)
-    if (!has(left.labels, label)) columns += label;
-  const auto matrices = [&](const std::string& height, const std::string& width) {
-    Shape shape = {count_of(height, sizes), count_of(width, sizes)};
-    const bool is_open = count_of(labels_of({left, right}, {}), sizes) == kUnknownDim;
-    // A batch that stays as it is needs no reshape behind the product, which takes one open dimension at most.
-    Shape outer = is_open ? shape_of_labels(batch, sizes) : Shape{count_of(batch, sizes)};
-    if (batch.empty()) outer.clear();
-    shape.insert(shape.begin(), outer.begin(), outer.end());
-    return shape;
-  };
-  const Term a = reshaped(transposed(left, batch + rows + inner), matrices(rows, inner));
-  const Term b = reshaped(transposed(right, batch + inner + columns), matrices(inner, columns));
-  const std::string labels = batch + rows + columns;
+  const Product p = product_of(left, right, wanted, sizes);
+  if (p.batch.empty() && !p.spreads_rows && open_labels(p.columns, sizes) > 1)
+    return multiplied(right, left, wanted, sizes);
+  const std::size_t kept = p.kept_with(p.rows, p.spreads_rows);
+  const Term a = reshaped(transposed(left, p.batch + p.rows + p.inner), p.left(sizes), kept);
+  const Term b = reshaped(transposed(right, p.batch + p.inner + p.columns), p.right(sizes),
+                          p.kept_with(p.inner, false));
   // Of one product each there is nothing to sum.
-  const Term product = inner.empty() ? a * b : call.matmul(a, b);
-  return {reshaped(product, shape_of_labels(labels, sizes)), labels};
+  const Term product = p.inner.empty() ? a * b : call.matmul(a, b);
+  const std::string labels = p.batch + p.rows + p.columns;
+  return {reshaped(product, shape_of_labels(labels, sizes), kept), labels};
 }
 
 void expand(FunctionCall& call, const reference::EinsumEquation& equation, const Sizes& sizes) {

@@ -27,7 +27,7 @@ graph::Graph attention(const std::string& network, bool is_open) {
     g (float[7,8] x, float[1,5,8] k, int32[1,5] mask, int32[1] length, int32[1,1,9,9] square, float[1,1,5,4] row,
         int64[1] lengths, float[1,2,3,4] past) => (y) <int64[1] along = {1}, float zero = {0},
         int64[1] flat = {-1}, int64[1] first = {0}, int64[4] split = {1, 0, 2, 4}, float[8,24] w,
-        float[24] b> {)" +
+        float[24] b, int64[1] third = {2}, float[8] v, float[8,2,4] heads, float[2,4,3] merge> {)" +
                          rows + network + "}",
                      23);
 }
@@ -57,7 +57,18 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
       y = Einsum <equation = "bhij,bjhd->bihd"> (p, t))",
         R"(t = Squeeze (r, first)
       e = Einsum <equation = "id,jd->ij"> (t, t)
-      y = Einsum <equation = "ij,jd->id"> (e, t))"}) {
+      y = Einsum <equation = "ij,jd->id"> (e, t))",
+        R"(t = Squeeze (r, first)
+      e = Einsum <equation = "id,jd->ij"> (t, t)
+      u = Unsqueeze (e, third)
+      z = Mul (u, v)
+      h = Einsum <equation = "abc,cde->abde"> (z, heads)
+      y = Einsum <equation = "abcd,cde->abe"> (h, merge))",
+        R"(t = Squeeze (r, first)
+      e = Einsum <equation = "id,jd->ij"> (t, t)
+      u = Unsqueeze (e, third)
+      z = Mul (u, v)
+      y = Einsum <equation = "cde,abc->deab"> (heads, z))"}) {
     SCOPED_TRACE(network);
     const std::string halves = network.find("kv)") == std::string::npos ? "" : R"(
       kv, rest = Split <axis = 2, num_outputs = 2> (k)
