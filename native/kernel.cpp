@@ -5,7 +5,7 @@
 
 #include "all_kernels.inc"
 #include "base/check.h"
-#include "native/float_formula.h"
+#include "native/typed_formula.h"
 
 namespace aoe::native {
 
@@ -46,13 +46,7 @@ void run_formula(const Run& run) {
   if (outputs[0].data == nullptr) return;
   const reference::Formula formula = reference::formula_of(
       *reference::ops().find(run.call.type), {run.attrs, run.version, run.inputs, outputs});
-  if (FloatFormula::takes(formula, run.inputs)) {
-    run.threads.share(outputs[0].elements(), FloatFormula(formula).element_ns(),
-                      [&](std::int64_t begin, std::int64_t end) {
-                        FloatFormula(formula).evaluate(run.inputs, outputs[0], begin, end);
-                      });
-    return;
-  }
+  if (evaluate_typed(formula, run.inputs, outputs[0], run.threads)) return;
   constexpr double kElementNs = 2;
   run.threads.share(outputs[0].elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
     reference::evaluate(formula, run.inputs, outputs[0], begin, end);

@@ -1,4 +1,4 @@
-// Transpose whose sizes are known when the model runs.
+// Transpose, DepthToSpace and SpaceToDepth whose sizes are known when the model runs.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -18,6 +18,12 @@ constexpr std::int64_t kSide = 16;
 struct Walk {
   Shape shape;
   reference::Strides from;
+
+  void collapse() {
+    reference::Strides strides[] = {from, reference::dense_strides(shape)};
+    reference::collapse(shape, strides);
+    from = strides[0];
+  }
 };
 
 Walk walk_of(const reference::Attrs& attrs, const Shape& in) {
@@ -31,9 +37,29 @@ Walk walk_of(const reference::Attrs& attrs, const Shape& in) {
     walk.from.push_back(own[static_cast<std::size_t>(d)]);
   }
   if (in.empty()) return {{1}, {1}};
-  reference::Strides strides[] = {walk.from, reference::dense_strides(walk.shape)};
-  reference::collapse(walk.shape, strides);
-  walk.from = strides[0];
+  walk.collapse();
+  return walk;
+}
+
+/// Of an image whose channels become blocks of b x b pixels: n, c, h, row of the block, w, column of the block.
+Walk depth_to_space(const reference::Attrs& attrs, const Shape& in) {
+  const std::int64_t b = attrs.get_int("blocksize", 0), channels = in[1] / (b * b);
+  const bool is_crd = attrs.get_string("mode", "DCR") == "CRD";
+  const std::int64_t channel = is_crd ? b * b : 1, pixel = is_crd ? 1 : channels;
+  const reference::Strides s = reference::dense_strides(in);
+  Walk walk{{in[0], channels, in[2], b, in[3], b},
+            {s[0], channel * s[1], s[2], b * pixel * s[1], s[3], pixel * s[1]}};
+  walk.collapse();
+  return walk;
+}
+
+/// And back: n, row of the block, column of the block, c, h, w.
+Walk space_to_depth(const reference::Attrs& attrs, const Shape& in) {
+  const std::int64_t b = attrs.get_int("blocksize", 0);
+  const reference::Strides s = reference::dense_strides(in);
+  Walk walk{{in[0], b, b, in[1], in[2] / b, in[3] / b},
+            {s[0], s[2], s[3], s[1], b * s[2], b * s[3]}};
+  walk.collapse();
   return walk;
 }
 
@@ -118,10 +144,11 @@ class Transposition {
   std::int64_t line_ = 1;   ///< elements of one
 };
 
+template <Walk (*kWalk)(const reference::Attrs&, const Shape&)>
 void run_transpose(const Run& run) {
   const Tensor out = run.output(0);
   if (out.data == nullptr || out.elements() == 0) return;
-  const Walk walk = walk_of(run.attrs, run.shape(0));
+  const Walk walk = kWalk(run.attrs, run.shape(0));
   reference::visit_word(out.desc.dtype, [&]<typename Word>() {
     Transposition<Word>(walk, run.inputs[0].as<Word>(), out.as<Word>()).run(run.threads);
   });
@@ -130,10 +157,12 @@ void run_transpose(const Run& run) {
 }  // namespace
 
 void register_transpose(KernelRegistry& registry) {
-  registry.add({.type = "Transpose",
-                .supports = takes_all,
-                .run = run_transpose,
-                .is_for_open_sizes = always});
+  const auto add = [&](const char* type, void (*run)(const Run&)) {
+    registry.add({.type = type, .supports = takes_all, .run = run, .is_for_open_sizes = always});
+  };
+  add("Transpose", run_transpose<walk_of>);
+  add("DepthToSpace", run_transpose<depth_to_space>);
+  add("SpaceToDepth", run_transpose<space_to_depth>);
 }
 
 }  // namespace aoe::native

@@ -145,9 +145,16 @@ RandomCall draw_matrices(Draw& draw, const std::string& type) {
 RandomCall draw_formula(Draw& draw, const std::string& type) {
   Shape shape = draw.shape(0, 4);
   if (draw.chance(20)) shape.push_back(draw.in(200, 1500));
-  const DataType dtype = draw.numeric();
+  const bool is_logical = type.starts_with("Logical"), is_of_bits = type.starts_with("Bitwise");
+  const DataType dtype = is_logical ? DataType::kBool
+                         : is_of_bits
+                             ? draw.one_of({DataType::kInt8, DataType::kUint8, DataType::kInt32,
+                                            DataType::kInt64, DataType::kUint16})
+                             : draw.numeric();
   RandomCall drawn{.call = {.type = type}};
-  drawn.inputs = {numbers(draw, dtype, shape), numbers(draw, dtype, stretched(draw, shape))};
+  const bool compares = is_logical || type == "Equal" || type.starts_with("Less");
+  for (const Shape& each : {shape, stretched(draw, shape)})
+    drawn.inputs.push_back(compares ? with_ties(draw, dtype, each) : numbers(draw, dtype, each));
   const bool stretches_both = type != "PRelu";  // whose slope alone is stretched
   if (stretches_both && draw.chance(50)) std::swap(drawn.inputs[0], drawn.inputs[1]);
   return drawn;
@@ -166,7 +173,9 @@ RandomCall draw_reduction(Draw& draw, const std::string& type) {
   const Shape shape = draw.shape(1, 5);
   const bool is_exact = type == "ReduceMax" || type == "ReduceMin";
   const DataType dtype =
-      draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
+      is_exact && draw.chance(20)
+          ? draw.one_of({DataType::kInt8, DataType::kUint8})
+          : draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
   RandomCall drawn{.call = {.type = type, .version = static_cast<int>(draw.one_of({1, 18}))},
                    .tolerance = is_exact ? 0 : 2e-6};
   std::vector<std::int64_t> axes;
@@ -274,6 +283,18 @@ RandomCall draw_transpose(Draw& draw) {
   return drawn;
 }
 
+RandomCall draw_blocks(Draw& draw, const std::string& type) {
+  const std::int64_t b = draw.in(1, 3), channels = draw.in(1, 20), height = draw.in(1, 12),
+                     width = draw.in(1, 40);
+  const bool is_deep = type == "DepthToSpace";
+  const Shape shape = {draw.in(0, 3), is_deep ? channels * b * b : channels,
+                       is_deep ? height : height * b, is_deep ? width : width * b};
+  RandomCall drawn{.call = {.type = type}, .inputs = {numbers(draw, draw.type(), shape)}};
+  drawn.call.attrs.set("blocksize", b);
+  if (is_deep && draw.chance(50)) drawn.call.attrs.set("mode", std::string("CRD"));
+  return drawn;
+}
+
 RandomCall draw_concat(Draw& draw) {
   Shape shape = draw.shape(1, 4);
   const std::int64_t axis = axis_of(draw, shape);
@@ -359,6 +380,8 @@ void add_network_drawers(Drawers& drawers) {
     drawers[type] = [type](Draw& draw) { return draw_running(draw, type); };
   drawers["HardMax"] = draw_hardmax;
   drawers["Transpose"] = draw_transpose;
+  for (const char* type : {"DepthToSpace", "SpaceToDepth"})
+    drawers[type] = [type](Draw& draw) { return draw_blocks(draw, type); };
   drawers["ConcatV2"] = draw_concat;
   drawers["Expand"] = draw_expand;
   drawers["Slice"] = draw_slice;
@@ -367,7 +390,8 @@ void add_network_drawers(Drawers& drawers) {
   drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
     drawers[type] = [type](Draw& draw) { return draw_global_pool(draw, type); };
-  for (const char* type : {"Add", "Sub", "Mul", "Maximum", "Less", "PRelu"})
+  for (const char* type : {"Add", "Sub", "Mul", "Div", "Maximum", "Minimum", "Less", "LessEqual",
+                           "Equal", "PRelu", "LogicalAnd", "LogicalOr", "BitwiseAnd", "BitwiseXor"})
     drawers[type] = [type](Draw& draw) { return draw_formula(draw, type); };
   drawers["SelectV2"] = draw_select;
 }
