@@ -209,13 +209,19 @@ void add_numeric(KernelRegistry& registry, const char* type) {
   add<R, float, double, std::int32_t, std::int64_t>(registry, type);
 }
 
+/// Of bytes too.
+template <template <typename> class R>
+void add_extreme(KernelRegistry& registry, const char* type) {
+  add<R, float, double, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>(registry, type);
+}
+
 }  // namespace
 
 void register_reduce(KernelRegistry& registry) {
   add_numeric<reference::Sum>(registry, "ReduceSum");
   add_numeric<reference::Mean>(registry, "ReduceMean");
-  add_numeric<reference::Max>(registry, "ReduceMax");
-  add_numeric<reference::Min>(registry, "ReduceMin");
+  add_extreme<reference::Max>(registry, "ReduceMax");
+  add_extreme<reference::Min>(registry, "ReduceMin");
   add_numeric<reference::Prod>(registry, "ReduceProd");
   add_numeric<reference::SumSquare>(registry, "ReduceSumSquare");
   add_numeric<reference::L1>(registry, "ReduceL1");

@@ -142,10 +142,10 @@ class Blend {
   }
 
  private:
-  /// One changes, or Blend is not needed.
+  /// One changes, or Blend is not needed; where it is the last alone, the one in front, so that an iteration has a row.
   static std::size_t first_resized(const Shape& shape, const std::vector<Table>& tables) {
     std::size_t d = 0;
-    while (d + 1 < shape.size() && is_identity(tables[d], shape[d])) ++d;
+    while (d + 2 < shape.size() && is_identity(tables[d], shape[d])) ++d;
     return d;
   }
 
