@@ -1,4 +1,4 @@
-// MaxPool of floating point and of bytes, which can also say where its maxima stand.
+// MaxPool of floating point, which can also say where its maxima stand, and of bytes.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -285,7 +285,9 @@ class MaxPool {
   const Tensor values_, places_;
 };
 
+/// Of bytes without places: the smallest there is would be taken from no place.
 Result<void> supports(const Question& question) {
+  if (question.outputs > 1) return takes_types(question, 0, {DataType::kFloat, DataType::kDouble});
   return takes_types(question, 0,
                      {DataType::kFloat, DataType::kDouble, DataType::kInt8, DataType::kUint8});
 }
