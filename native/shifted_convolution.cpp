@@ -1,11 +1,12 @@
 #include "native/shifted_convolution.h"
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "native/padded_planes.h"
 #include "native/product.h"
+#include "native/scratch.h"
 
 namespace aoe::native {
 namespace {
@@ -79,18 +80,21 @@ class ShiftedConvolution {
     constexpr std::int64_t kApart = 16;
     stride_ = planes_.elements() + block_ + kApart;
     const std::int64_t planes = run_.shape(0)[0] * run_.shape(0)[1];
-    copy_ = std::make_unique<T[]>(static_cast<std::size_t>(planes * stride_));
+    copy_.emplace(static_cast<std::size_t>(planes * stride_) * sizeof(T));
+    T* const copy = copy_->as<T>();
     run_.threads.share(
         planes, static_cast<double>(stride_) / 4, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t plane = begin; plane < end; ++plane)
-            planes_.copy(x_ + plane * window_.input_elements(), copy_.get() + plane * stride_);
+          for (std::int64_t plane = begin; plane < end; ++plane) {
+            std::fill_n(copy + plane * stride_, stride_, T{0});
+            planes_.copy(x_ + plane * window_.input_elements(), copy + plane * stride_);
+          }
         });
-    x_ = copy_.get();
+    x_ = copy;
   }
 
   /// Outputs from number `first` on of a group of all images. Where nothing was copied the last block begins early rather than being shorter.
   void run_block(std::int64_t group, std::int64_t first, Channels channels, T* sums) const {
-    const bool can_be_short = copy_ != nullptr;  // there is something behind the planes to be read
+    const bool can_be_short = copy_.has_value();  // there is something behind the planes to be read
     const std::int64_t begin = can_be_short ? first : std::min(first, numbers_ - block_);
     const std::int64_t columns =
         std::min(block_, (numbers_ - begin + kVector - 1) / kVector * kVector);
@@ -132,7 +136,7 @@ class ShiftedConvolution {
   const RowEnding& ending_;
   const PaddedPlanes planes_;
   const T* x_;
-  std::unique_ptr<T[]> copy_;
+  std::optional<Scratch> copy_;
   std::vector<std::int64_t>
       taps_;  ///< where output 0 of a group reads, one for each weight of a channel
   const std::int64_t numbers_ = planes_.numbers();
