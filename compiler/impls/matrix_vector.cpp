@@ -62,7 +62,7 @@ class VectorCut {
     if (!has_short_rows() ||
         tiling_.m_block * shape_.a.row * std::int64_t{sizeof(float)} <= kFarBytes)
       return 0;
-    return kLineCycles * static_cast<double>(matrix_bytes() / kLine);
+    return kLineCycles * (static_cast<double>(matrix_bytes()) / kLine);
   }
 
  private:

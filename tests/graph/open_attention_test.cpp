@@ -39,8 +39,8 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
         "y = com.microsoft.MultiHeadAttention <num_heads = 2> (r, k, k, , mask)",
         "y = com.microsoft.MultiHeadAttention <num_heads = 2, unidirectional = 1> (r, r, r)",
         "y = com.microsoft.MultiHeadAttention <num_heads = 2> (k, r, r, , length)",
-        "y = com.microsoft.MultiHeadAttention <num_heads = 2, unidirectional = 1> (r, k, k, , , , "
-        "past, past)",
+        ("y = com.microsoft.MultiHeadAttention <num_heads = 2, unidirectional = 1> (r, k, k, , , , "
+         "past, past)"),
         "y = com.microsoft.Attention <num_heads = 2> (r, w, b)",
         "y = com.microsoft.Attention <num_heads = 2, unidirectional = 1> (r, w, b)",
         "y = com.microsoft.Attention <num_heads = 2> (r, w, b, square)",

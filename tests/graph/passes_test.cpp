@@ -130,7 +130,7 @@ TEST(Passes, FuseActivationsIntoConvolutionsOverOpenImages) {
       13, {.input_shapes = {{"x", {1, 2, kUnknownDim, kUnknownDim}}}});
   graph::run_passes(graph, {});
   ASSERT_EQ(graph.nodes.size(), 2u);
-  for (const Node& node : graph.nodes) {
+  for (const graph::Node& node : graph.nodes) {
     ASSERT_NE(node.op.body, nullptr);
     EXPECT_EQ(node.op.body->steps.size(), 2u);
     EXPECT_EQ(node.op.body->steps[0].call.type, "Conv2D");

@@ -123,7 +123,7 @@ class FormulaMeasurer final : public Measurer {
                                     .schedule = node.at("schedule").get<bank::Schedule>()};
       const std::string repo_key = node.at("repo_key");
       const std::string text = to_text(strategy);
-      if (is_first) defaults_.insert(repo_key + " " + text);
+      if (is_first) defaults_.insert(std::string(repo_key).append(" ").append(text));
       double ns = time_ns(repo_key, text);
       if (ns != kDefaultNs && is_slow_in_models && is_slow_in_models(text)) ns = 2 * kDefaultNs;
       node_ns[node.at("node")] = ns;
