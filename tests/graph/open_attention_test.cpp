@@ -47,8 +47,8 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
         "y = Attention <q_num_heads = 2, kv_num_heads = 2> (r, r, r)",
         "y = Attention <q_num_heads = 4, kv_num_heads = 2> (r, kv, kv)",
         "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1> (r, r, r)",
-        "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1, left_window_size = 2> "
-        "(r, r, r)",
+        ("y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1, left_window_size = 2> "
+         "(r, r, r)"),
         "y = Attention <q_num_heads = 2, kv_num_heads = 2> (k, r, r, row)",
         "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1> (k, r, r, , , , lengths)",
         R"(t = Reshape <allowzero = 0> (r, split)
