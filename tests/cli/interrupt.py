@@ -1,4 +1,5 @@
-"""usage: interrupt.py SIGNAL DELAY_S COMMAND... Runs it, sends the signal DELAY_S after it waits for signals, prints its exit code."""
+"""usage: interrupt.py SIGNAL DELAY_S|FILE COMMAND... Runs it, sends the signal DELAY_S after it waits for signals, or once there is a file
+of that pattern; prints its exit code."""
 import glob
 import os
 import signal
@@ -23,12 +24,19 @@ def restore():  # a shell lets its background jobs ignore SIGINT
         signal.signal(each, signal.SIG_DFL)
 
 
+def wait_for(holds):
+    for _ in range(60000):  # on a machine that is busy a program starts in seconds
+        if holds() or process.poll() is not None:
+            break
+        time.sleep(0.002)
+
+
 process = subprocess.Popen(sys.argv[3:], preexec_fn=restore)
-for _ in range(15000):  # on a machine that is busy a program starts in seconds
-    if waits_for_signals(process.pid) or process.poll() is not None:
-        break
-    time.sleep(0.002)
-time.sleep(float(sys.argv[2]))
+wait_for(lambda: waits_for_signals(process.pid))
+try:
+    time.sleep(float(sys.argv[2]))
+except ValueError:
+    wait_for(lambda: glob.glob(sys.argv[2]))
 os.kill(process.pid, getattr(signal, "SIG" + sys.argv[1]))
 try:
     print(process.wait(timeout=60))

@@ -51,6 +51,12 @@ program=aoe_compare
 interrupt TERM 0.5 aoe_compare same=m.om,m.om --rounds=100000
 equal "$fast" 0 "runs that should have gone on"
 
+# Processor time that is used up ends a program as a signal does, also where the shell's limit is that at which the system kills.
+for limit in "-St 1" "-t 3"; do
+  run 130 bash -c "ulimit $limit; exec aoe_run --model=m.om --seconds=1000"
+  equal "$(cat err)" "aoe_run: interrupted: its processor time is used up; raise ulimit -t" "stderr at the end of processor time"
+done
+
 # Who was started to ignore a signal goes on ignoring it, as under nohup.
 python3 -c 'import os, signal, subprocess, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -62,25 +68,38 @@ sys.exit(process.wait())' aoe_run --model=m.om --seconds=1 || fail "SIGHUP was n
 # msprof keeps what was collected until then; its program's exit status is its own.
 equal "$(python3 "$here/interrupt.py" TERM 0.5 msprof --output=system --sys-period=1000 --sys-profiling=on | tail -1)" 130 "msprof --sys-period"
 exists "$(echo system/PROF_*)/host/end_info"
-equal "$(python3 "$here/interrupt.py" HUP 1 msprof --output=program sh -c 'aoe_run --model=m.om; exec sleep 1000' 2>&1 | tail -1)" 129 "msprof of a program"
+equal "$(python3 "$here/interrupt.py" HUP ran msprof --output=program sh -c 'aoe_run --model=m.om; touch ran; exec sleep 1000' 2>&1 | tail -1)" 129 "msprof of a program"
 exists "$(echo program/PROF_*/msprof_*.db)"
 program=msprof # at work on what is collected
 for delay in 0 0.1 0.4; do
   interrupt HUP $delay msprof --output=exported aoe_run --model=m.om --repeat=500
 done
-PROFILING_MODE=dynamic aoe_run --model=m.om --seconds=60 >/dev/null 2>&1 &
+PROFILING_MODE=dynamic aoe_run --model=m.om --seconds=600 >/dev/null 2>&1 &
 app=$!
-equal "$({ echo start; sleep 8; } | python3 "$here/interrupt.py" TERM 2 msprof --output=dynamic --export=off --dynamic=on --pid=$app 2>err | tail -1)" 130 "msprof --dynamic"
+mkfifo commands
+exec 9<>commands # open for writing all the time: the commands do not end
+echo start >&9
+equal "$(python3 "$here/interrupt.py" TERM 'dynamic/PROF_*/host/start_info' msprof --output=dynamic --export=off --dynamic=on --pid=$app <&9 2>err |
+  tail -1)" 130 "msprof --dynamic"
+exec 9>&-
 exists "$(echo dynamic/PROF_*)/host/end_info"
 kill $app 2>/dev/null
 wait $app 2>/dev/null
 equal "$(find . -name '*.tmp*')$(ls tmp | grep -v ^aoe_measuring_)" "" "what msprof has left"
 
-# aoe ends without a result while it reads the model; on a busy machine the signal may come later, and the result says so.
-equal "$(python3 "$here/interrupt.py" TERM 0 aoe --framework=5 --model=large.onnx --job_type=2 --progress_bar=off 2>err | tail -1)" 130 "aoe while it reads the model"
-if ls aoe_result_* >/dev/null 2>&1; then
-  has "$(ls aoe_result_opat_*)" "tuning incomplete"
-else
-  has err 'stopped before anything was measured'
-fi
+# aoe ends without a result while it reads the model; on a busy machine the end may come later, and the result says so.
+ended_early() {
+  if ls aoe_result_* >/dev/null 2>&1; then
+    has "$(ls aoe_result_opat_*)" "tuning incomplete"
+    rm aoe_result_*
+  else
+    has err 'stopped before anything was measured'
+  fi
+}
+tune=(aoe --framework=5 --model=large.onnx --job_type=2 --progress_bar=off)
+equal "$(python3 "$here/interrupt.py" TERM 0 "${tune[@]}" 2>err | tail -1)" 130 "aoe while it reads the model"
+ended_early
+run 130 bash -c 'ulimit -St 1; exec "$@"' limited "${tune[@]}" --preset="$brief"
+has err '^aoe: interrupted: its processor time is used up; raise ulimit -t$'
+ended_early
 finish

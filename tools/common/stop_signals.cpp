@@ -2,8 +2,11 @@
 #include "tools/common/stop_signals.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 
@@ -24,10 +27,29 @@ bool is_ignored(int signal) {
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})  // SIGHUP: the terminal is gone
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU})  // SIGHUP: the terminal is gone
     if (!is_ignored(signal)) sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
+}
+
+/// At the soft limit of processor time the kernel sends SIGXCPU, at the hard one it kills; the shell's `ulimit -t` sets both alike.
+void keep_time_to_end_in() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return;
+  const rlim_t kept_s = std::clamp<rlim_t>(limit.rlim_max / 10, 1, 30);
+  if (limit.rlim_max <= kept_s) return;
+  limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max - kept_s);
+  ::setrlimit(RLIMIT_CPU, &limit);
+}
+
+void say(const std::string& line) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+std::string interrupted_by(int signal, const std::string& program) {
+  return program + ": interrupted" +
+         (signal == SIGXCPU ? ": its processor time is used up; raise ulimit -t\n" : "\n");
 }
 
 void name_this_thread() {
@@ -37,23 +59,29 @@ void name_this_thread() {
 }  // namespace
 
 StopSignals::StopSignals() {
+  keep_time_to_end_in();
   waiter_ = std::jthread([signals = block_signals(), stop = stop_](std::stop_token end) mutable {
     name_this_thread();
     constexpr timespec kInterval{0, 200'000'000};
     while (!end.stop_requested()) {
-      if (::sigtimedwait(&signals, nullptr, &kInterval) < 0) continue;
-      if (stop.stop_requested()) end_without_leftovers(kInterrupted);
+      const int signal = ::sigtimedwait(&signals, nullptr, &kInterval);
+      const bool is_first = !stop.stop_requested();
+      if (signal < 0 || (signal == SIGXCPU && !is_first)) continue;  // that comes every second
+      if (!is_first) end_without_leftovers(kInterrupted);
+      if (signal == SIGXCPU) say(interrupted_by(signal, program_invocation_short_name));
       stop.request_stop();
     }
   });
 }
 
 void end_on_signals(const std::string& program) {
-  std::thread([signals = block_signals(), line = program + ": interrupted\n"] {
+  keep_time_to_end_in();
+  std::thread([signals = block_signals(), program] {
     name_this_thread();
-    while (::sigwaitinfo(&signals, nullptr) < 0) {
+    int signal = -1;
+    while ((signal = ::sigwaitinfo(&signals, nullptr)) < 0) {
     }
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+    say(interrupted_by(signal, program));
     end_without_leftovers(kInterrupted);
   }).detach();
 }

@@ -1,4 +1,5 @@
-// SIGINT, SIGTERM and SIGHUP, those of them that the program was not started to ignore (nohup, background jobs of scripts).
+// SIGINT, SIGTERM, SIGHUP, and SIGXCPU, which comes before the limit of processor time does: those of them that the program was not
+// started to ignore (nohup, background jobs of scripts).
 #pragma once
 
 #include <stop_token>
@@ -7,7 +8,7 @@
 
 namespace aoe::tools {
 
-/// As a stop request; a second one ends the process at once.
+/// As a stop request; a second one, but SIGXCPU, ends the process at once.
 class StopSignals {
  public:
   /// Before any other thread starts: those inherit the blocked signals.

@@ -129,6 +129,9 @@ Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> tim
     return Timing::failure(
         Outcome::kKilled,
         "killed from outside (SIGKILL: by the system when memory is short, or by hand)");
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return Timing::failure(Outcome::kKilled,
+                           "killed from outside (SIGXCPU: ulimit -t allows no more)");
   if (WIFSIGNALED(status))
     return Timing::failure(Outcome::kCrashed,
                            fmt::format("{}{}", ::strsignal(WTERMSIG(status)), said));

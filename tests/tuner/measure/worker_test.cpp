@@ -119,6 +119,7 @@ runtime::Om build_test_om(const Task& task, const bank::Strategy& strategy,
   if (strategy.impl == "garbles_messages")
     (void)::write(kWorkerSocket, "no length and no message", 24);
   if (strategy.impl == "killed_once" && is_first_time()) ::raise(SIGKILL);
+  if (strategy.impl == "used_up_once" && is_first_time()) ::raise(SIGXCPU);
   if (strategy.impl == "killed_running_once" && is_first_time()) {
     limit_processor_time(1);
     return hanging_om(task, soc);
@@ -273,6 +274,13 @@ class KilledOnce : public Worker {
 
 TEST_F(KilledOnce, WhileItCompiles) {
   const auto timings = measure({"killed_once"});
+  EXPECT_TRUE(timings[0].ok()) << timings[0].cause;
+  EXPECT_EQ(measurer_.workers_started(), 2);
+}
+
+/// A run of hours under `ulimit -t` uses up more than one worker's time.
+TEST_F(KilledOnce, ByTheSoftLimitOfProcessorTime) {
+  const auto timings = measure({"used_up_once"});
   EXPECT_TRUE(timings[0].ok()) << timings[0].cause;
   EXPECT_EQ(measurer_.workers_started(), 2);
 }
