@@ -14,6 +14,7 @@
 #include "profiler/recorder.h"
 #include "runtime/backend.h"
 #include "runtime/host_cores.h"
+#include "runtime/jit_module.h"
 #include "tests/runtime/memory_limit.h"
 #include "tests/runtime/om_builder.h"
 
@@ -377,6 +378,40 @@ TEST(Executor, AsksForWhatTheReferenceComputesIn) {
   } catch (const OutOfMemory& e) {
     const std::string what = e.what();
     EXPECT_EQ(what.find("op 'norm' (LpNorm): its numbers in float64: needs 256 MiB"), 0U) << what;
+  }
+}
+
+/// The code is as sound as it was.
+TEST(Executor, CodeWithoutRoomInMemoryIsNoDamagedOm) {
+  const std::string code = kernels_code();
+  const tests::MemoryLimit limit(0);
+  try {
+    const JitModule module(code, "m.om");
+    FAIL() << "it was loaded";
+  } catch (const OutOfMemory& e) {
+    const std::string what = e.what();
+    EXPECT_EQ(what.find("m.om: its generated code: no room for "), 0U) << what;
+  }
+}
+
+TEST(Executor, CodeWithoutDescriptorsIsNoDamagedOm) {
+  const std::string code = kernels_code();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  std::string what;
+  for (const int left : {0, 1}) {
+    const Descriptor next(::dup(0));  // the lowest that is free
+    rlimit limit = before;
+    limit.rlim_cur = static_cast<rlim_t>(next.number()) + 1 + static_cast<rlim_t>(left);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    try {
+      const JitModule module(code, "m.om");
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::kFailure);
+      what = e.what();
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_NE(what.find("Too many open files"), std::string::npos) << left << ": " << what;
   }
 }
 
