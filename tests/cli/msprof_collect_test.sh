@@ -3,7 +3,8 @@ source "$(dirname "$0")/lib.sh"
 source "$here/sshd_lib.sh"
 user=$(id -un)
 ssh-keygen -q -t ed25519 -N '' -f strange_key
-printf '%s\n' 'PermitUserEnvironment no' "SetEnv PATH=$PATH" 'Subsystem sftp internal-sftp' >>sshd_config
+mkdir board
+printf '%s\n' 'PermitUserEnvironment no' "SetEnv PATH=$PATH TMPDIR=$work/board" 'Subsystem sftp internal-sftp' >>sshd_config
 start_sshd -o PasswordAuthentication=no -o PermitRootLogin=prohibit-password
 echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 host_key.pub)" >known_hosts
 
@@ -24,7 +25,7 @@ printf '#!/bin/sh\necho "here is $(basename "$PWD")"; cat config/acl.json\nexec 
 chmod +x project/main
 echo '{"dump": {"dump_mode": "output"}}' >project/config/acl.json
 
-boards_leftovers() { find /tmp -maxdepth 1 -name 'msprof_??????' -newer ssh.ini 2>/dev/null; }
+boards_leftovers() { ls board; }
 
 run 0 msprof collect -m project/main --config ssh.ini --interval=2 --acl_api=off --output=jobs --all
 has out 'here is project'
@@ -58,7 +59,7 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' \
     msprof collect -m project/main --config ssh.ini --output=stopped_$signal >out 2>err &
   pid=$!
-  for _ in $(seq 600); do
+  for _ in $(seq 3000); do
     grep -q '^group' out && break
     kill -0 $pid 2>/dev/null || break
     sleep 0.1
@@ -122,6 +123,12 @@ if [ -n "$wrapper" ]; then
 else
   echo "not tested: a password that is right (libnss-wrapper is not installed)"
 fi
+
+# A server that ends the connection is not one that knows no key.
+kill $sshd_pid
+wait $sshd_pid 2>/dev/null
+start_sshd -o MaxAuthTries=1
+refuses 1 "the sign-in was broken off: " msprof collect -m project/main --config strange.ini --output=none
 
 # A host that is not known, and one that is another than it was.
 cp known_hosts known_hosts.right

@@ -51,7 +51,8 @@ RemoteSettings remote_settings(const po::variables_map& flags) {
 class RemoteDirectory {
  public:
   explicit RemoteDirectory(SshSession& session) : session_(session) {
-    std::istringstream(session_.output_of("mktemp -d /tmp/msprof_XXXXXX")) >> path_;
+    std::istringstream made(session_.output_of("mktemp -d -t msprof_XXXXXX"));
+    std::getline(made, path_);
   }
   ~RemoteDirectory() {
     try {

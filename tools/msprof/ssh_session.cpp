@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <libssh/libssh.h>
 #include <libssh/sftp.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <vector>
 
@@ -17,7 +20,7 @@ namespace aoe::tools {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr long kConnectSeconds = 20;
+constexpr long kAnswerSeconds = 60;  // to connect and to sign in; a busy board takes its time
 
 template <auto kFree>
 struct Freed {
@@ -64,24 +67,50 @@ void check_host(ssh_session session, const std::string& where) {
               std::string("the host's key cannot be checked: ") + ssh_get_error(session), where);
 }
 
-bool sign_in_by_key_file(ssh_session session, const SshConfig& config) {
+/// Whether it lets us in. Throws Error where it says neither yes nor no. `ask` may be called again and again: a call that waits
+/// by itself does not notice that the other side has hung up.
+bool lets_in(ssh_session session, const std::string& where, const std::function<int()>& ask) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(kAnswerSeconds);
+  ssh_set_blocking(session, 0);
+  int answer = ask();
+  while (answer == SSH_AUTH_AGAIN && ssh_is_connected(session) && Clock::now() < end) {
+    pollfd socket{ssh_get_fd(session), POLLIN, 0};
+    ::poll(&socket, 1, 100);
+    answer = ask();
+  }
+  ssh_set_blocking(session, 1);
+  if (answer == SSH_AUTH_ERROR || !ssh_is_connected(session))
+    throw Error(ExitCode::kFailure,
+                std::string("the sign-in was broken off: ") + ssh_get_error(session), where);
+  if (answer == SSH_AUTH_AGAIN)
+    throw Error(ExitCode::kFailure,
+                "does not answer within " + std::to_string(kAnswerSeconds) + " s", where);
+  return answer == SSH_AUTH_SUCCESS;
+}
+
+Key key_in(const std::string& file) {
   ssh_key read = nullptr;
-  if (ssh_pki_import_privkey_file(config.key_file.c_str(), nullptr, nullptr, nullptr, &read) !=
-      SSH_OK)
-    throw Error(ExitCode::kUsage, "is no private key that can be read without a passphrase",
-                config.key_file);
-  const Key key(read);
-  return ssh_userauth_publickey(session, nullptr, key.get()) == SSH_AUTH_SUCCESS;
+  if (ssh_pki_import_privkey_file(file.c_str(), nullptr, nullptr, nullptr, &read) != SSH_OK)
+    throw Error(ExitCode::kUsage, "is no private key that can be read without a passphrase", file);
+  return Key(read);
+}
+
+bool lets_in_by_key(ssh_session session, const SshConfig& config, const std::string& where) {
+  if (config.key_file.empty())
+    return lets_in(session, where,
+                   [&] { return ssh_userauth_publickey_auto(session, nullptr, nullptr); });
+  const Key key = key_in(config.key_file);
+  return lets_in(session, where,
+                 [&] { return ssh_userauth_publickey(session, nullptr, key.get()); });
 }
 
 void sign_in(ssh_session session, const SshConfig& config, const std::string& where) {
-  if (ssh_userauth_none(session, nullptr) == SSH_AUTH_SUCCESS) return;
-  if (!config.key_file.empty() && sign_in_by_key_file(session, config)) return;
-  if (config.key_file.empty() &&
-      ssh_userauth_publickey_auto(session, nullptr, nullptr) == SSH_AUTH_SUCCESS)
-    return;
-  if (!config.pwd.empty() &&
-      ssh_userauth_password(session, nullptr, config.pwd.c_str()) == SSH_AUTH_SUCCESS)
+  if (lets_in(session, where, [&] { return ssh_userauth_none(session, nullptr); })) return;
+  if (lets_in_by_key(session, config, where)) return;
+  if (!config.pwd.empty() && lets_in(session, where, [&] {
+        return ssh_userauth_password(session, nullptr, config.pwd.c_str());
+      }))
     return;
   throw Error(
       ExitCode::kFailure,
@@ -134,7 +163,7 @@ SshSession::SshSession(const SshConfig& config) : state_(std::make_unique<State>
   set_option(session, SSH_OPTIONS_HOST, config.ip.c_str());
   set_option(session, SSH_OPTIONS_PORT, &port);
   set_option(session, SSH_OPTIONS_USER, config.username.c_str());
-  set_option(session, SSH_OPTIONS_TIMEOUT, &kConnectSeconds);
+  set_option(session, SSH_OPTIONS_TIMEOUT, &kAnswerSeconds);
   if (!config.known_hosts.empty()) {
     set_option(session, SSH_OPTIONS_KNOWNHOSTS, config.known_hosts.c_str());
     set_option(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, config.known_hosts.c_str());
