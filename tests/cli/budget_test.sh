@@ -27,7 +27,7 @@ equal "$(documented "d[1]['OPAT']['repo_summary']['total_num']")" $((tasks - lef
 
 # One verdict, here and there.
 rm -r w bank; mkdir w bank
-run 0 tune --preset="$brief" --trials=40 --search_limit=600 --progress_bar=off --result=r.json
+run 0 tune --preset="$brief" --trials=40 --search_limit=3600 --progress_bar=off --result=r.json
 equal "$(json r.json "d['schema'], d['version'], len(d['results'])")" "aoe.result 1 1" "top of the result"
 one() { json r.json "d['results'][0]$1"; }
 equal "$(one "['model']['improvement']")" "$(documented "d[1]['OPAT']['model_performance_improvement']")" "improvement"

@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 make_model mobilenetv2 --small --output=m.onnx >/dev/null || fail "make_model"
 export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
-tune() { aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --progress_bar=off --trials=60 --search_limit=600 --seed=1 "$@"; }
+tune() { aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --progress_bar=off --trials=60 --search_limit=3600 --seed=1 "$@"; }
 
 # What a run wins without proving it waits for the next one, which measures it before it counts as known.
 waits() { grep -q "waits in the bank for the next run" err && echo 1 || echo 0; }
@@ -60,7 +60,7 @@ waiting=$((waiting + $(waits)))
 # Asked to, it tunes them again: each is updated or stays; what the second run added is hit as well.
 second_copy=second.json
 mv "$second" "$second_copy"
-run 0 env REPEAT_TUNE=True aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --progress_bar=off --trials=60
+run 0 env REPEAT_TUNE=True aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --progress_bar=off --trials=60 --search_limit=3600
 third=$(ls w/aoe_result_opat_*_pid*.json)
 [ "$(json "$third" "d[0]['basic']['trials']")" -gt 0 ] || fail "REPEAT_TUNE=True measured nothing"
 [ "$(json "$third" "d[0]['basic']['trials']")" -le 60 ] || fail "more trials than --trials"

@@ -86,7 +86,7 @@ export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
 echo '{"tune_ops_name": ["/features/features.0/Conv", "/classifier/classifier.1/Conv"]}' >ops.json
 run 0 aoe --job_type=2 --model=cnn.onnx --input_shape="input:-1,3,64,64" --dynamic_batch_size="1,4" \
-  --progress_bar=off --trials=16 --search_limit=600 --tune_ops_file=ops.json --output=tuned
+  --progress_bar=off --trials=16 --search_limit=3600 --tune_ops_file=ops.json --output=tuned
 has out '^4 tasks, '
 has out '^gears: batch sizes 1, 4; the model.s time is that of one inference of each$'
 exists tuned_linux_x86_64.om

@@ -30,7 +30,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' \
     aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=100000 --search_limit=3600 >out 2>err &
   local pid=$!
   local seen=
-  for _ in $(seq 600); do
+  for _ in $(seq 3000); do
     [ -n "$seen" ] || seen=$(workers)
     [ "$(aoe_bank list --json 2>/dev/null | grep -c repo_key)" -gt 0 ] && break
     kill -0 $pid 2>/dev/null || break
@@ -62,7 +62,7 @@ has err ': 0 of [0-9]+ ops hit the bank'
 # --reload goes on from there: what was won is confirmed or withdrawn, unless the run says that it proves nothing; the rest is tuned to the end.
 won=$(aoe_bank list --json | grep -c repo_key)
 rm -r w/aoe_result_*
-run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=20 --search_limit=600 --reload
+run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=20 --search_limit=3600 --reload
 result=$(ls w/aoe_result_opat_*.json) || fail "no result of the reloaded run"
 equal "$(state "$result")" "tuning successful" "result of the reloaded run"
 [ "$won" -gt 0 ] || fail "nothing was won before"

@@ -18,7 +18,7 @@ refuses 2 "--model: and --models exclude each other" tune --models=models.txt --
 refuses 2 "are fewer than the models" tune --models=models.txt --trials=3
 
 # REPEAT_TUNE searches what the bank knows, but nothing twice in one session.
-REPEAT_TUNE=True run 3 tune --models=models.txt --trials=60 --search_limit=600 --output=oms --result=r.json
+REPEAT_TUNE=True run 3 tune --models=models.txt --trials=60 --search_limit=3600 --output=oms --result=r.json
 has err '^model one_net \(1 of 4\)$'
 has err '^model two_net \(4 of 4\)$'
 has err 'model broken \(2 of 4\): '

@@ -39,7 +39,7 @@ run 143 msprof --output=p15 --export=off sh -c 'aoe_run --model=m.om >/dev/null;
 has out 'ended by signal 15'
 
 # A program that runs already, begun and ended twice; refused: a second beginning, an end of nothing.
-PROFILING_MODE=dynamic aoe_run --model=m.om --seconds=60 >/dev/null 2>&1 &
+PROFILING_MODE=dynamic aoe_run --model=m.om --seconds=600 >/dev/null 2>&1 &
 app=$!
 printf 'stop\nstart\nstart\nstop\nstrat\nstart\nquit\n' >commands
 run 0 msprof --output=dynamic --dynamic=on --pid=$app <commands

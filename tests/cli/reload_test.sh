@@ -11,7 +11,7 @@ opat() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)$2"; }
 # Killed when two tasks are decided.
 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=100000 >out 2>err &
 pid=$!
-for _ in $(seq 600); do
+for _ in $(seq 3000); do
   [ "$(cat w/aoe_workspace/m_*/job.jsonl 2>/dev/null | grep -c '"verdict"')" -ge 2 ] && break
   kill -0 $pid 2>/dev/null || break
   sleep 0.1
@@ -48,7 +48,7 @@ refuses 2 "has measured on " tune --threads=1 --reload="$job"
 aoe --model=other.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=2 --reload >out 2>err || fail "other.onnx"
 has err "there is no job of this model in .*: tuning starts anew"
 ls w/aoe_result_opat_*.json | grep -v "$(basename "$result")" | xargs rm -f
-run 0 tune --search_limit=600 --reload
+run 0 tune --search_limit=3600 --reload
 equal "$(ls w/aoe_result_opat_*.json)" "$result" "one result"
 equal "$(ls w/aoe_workspace | grep -c '^m_')" 1 "one job"
 equal "$(opat "$result" "['opat_tuning_result']")" "tuning successful" "result of the whole"

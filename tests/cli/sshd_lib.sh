@@ -27,7 +27,7 @@ start_sshd() {  # start_sshd [NAME=VALUE...] [-o OPTION...]: environment and opt
   : >sshd.log
   env "${variables[@]}" "$sshd" -f sshd_config "$@" -D -e 2>sshd.log &
   sshd_pid=$!
-  for _ in $(seq 100); do
+  for _ in $(seq 1000); do
     grep -q 'listening' sshd.log && return
     kill -0 $sshd_pid 2>/dev/null || { cat sshd.log; fail "sshd did not start"; finish; }
     read -rt 0.1 <> <(:)  # waits for the server's log, which is all that tells

@@ -45,7 +45,10 @@ END
 export SLURM_CONF=$work/slurm.conf
 stop_cluster() {
   scancel --user="$(id -un)" 2>/dev/null
-  for pid in slurmd.*.pid slurmctld.pid munged.pid; do [ -e "$pid" ] && kill "$(cat "$pid")"; done
+  local file pids=()
+  for file in slurmd.*.pid slurmctld.pid munged.pid; do [ -e "$file" ] && pids+=("$(cat "$file")"); done
+  kill "${pids[@]}"
+  for _ in $(seq 100); do kill -0 "${pids[@]}" || break; sleep 0.1; done # they write into the directory until they end
 } 2>/dev/null
 trap 'stop_cluster; rm -rf "$work"' EXIT
 mungekey --create --keyfile=munge.key &&
@@ -53,7 +56,7 @@ mungekey --create --keyfile=munge.key &&
     --log-file="$work/logs/munged" --seed-file="$work/munge.seed" && slurmctld -f "$work/slurm.conf" ||
   { echo "SKIPPED: munged or slurmctld does not start here"; exit 77; }
 for n in n1 n2 n3 n4; do slurmd -f "$work/slurm.conf" -N $n; done
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
   [ "$(sinfo --noheader --Node --states=idle --format=%N 2>/dev/null | wc -l)" -eq 4 ] && break
   read -rt 0.1 <> <(:)
 done
@@ -69,7 +72,7 @@ kill_node() { # NODE, by its name in the spool, which has the process
   echo "$name" >killed
 }
 when_at_work 'node-*' kill_node
-run 0 tune --models=a.onnx,b.onnx,c.onnx --workers=slurm --slurm_args="--comment=test --time=60" --search_limit=900 --output=oms --result=r.json --log=info
+run 0 tune --models=a.onnx,b.onnx,c.onnx --workers=slurm --slurm_args="--comment=test --time=60" --search_limit=3600 --output=oms --result=r.json --log=info
 exists killed
 has err 'job [0-9]+: an array of 4'
 has err 'is lost: no sign of life .*measured elsewhere'

@@ -36,9 +36,9 @@ run 1 tune --model=a.onnx --workers=ssh:nobody@alpha --progress_bar=off
 has err 'no node is left: nobody@alpha: exit status 255'
 
 # Two hosts; beta is killed, with no time for a word, while it searches.
-kill_node() { pgrep -f -- "--node=$1\$" | xargs kill -9; }
+kill_node() { pgrep -f -- "--spool=.*$work.* --node=$1\$" | xargs kill -9; }
 when_at_work 'beta-*' kill_node
-run 0 tune --models=a.onnx,b.onnx,c.onnx --workers=ssh:alpha,beta --search_limit=600 --output=oms --result=r.json
+run 0 tune --models=a.onnx,b.onnx,c.onnx --workers=ssh:alpha,beta --search_limit=3600 --output=oms --result=r.json
 has err 'node beta-1 is lost: .*measured elsewhere'
 has err '^model b \(2 of 3\)$'
 all_decided r.json
@@ -47,7 +47,7 @@ soc=$(json r.json "d['results'][0]['soc_version']")
 
 # Two kinds: each is tuned on nodes of its own, for a bank of its own.
 rm -rf oms/*
-run 0 tune --model=a.onnx --workers=ssh:alpha,narrow --search_limit=600 --output=oms/a --result=kinds.json
+run 0 tune --model=a.onnx --workers=ssh:alpha,narrow --search_limit=3600 --output=oms/a --result=kinds.json
 equal "$(json kinds.json "sorted(r['threads'] for r in d['results'])")" "[1, 2]" "kinds"
 one=${soc%-2t}-1t
 equal "$(ls oms | tr '\n' ' ')" "a_$one.om a_$soc.om " "an om for each"
@@ -56,7 +56,7 @@ exists "bank/op/$one/BANK"
 # Subgraphs of two models: their variants race on the nodes.
 mkdir subgraphs
 make_model squeezenet --small --image=48 --output=d.onnx >/dev/null || fail "make_model"
-run 0 aoe --framework=5 --job_type=1 --preset="$brief" --models=a.onnx,d.onnx --workers=ssh:alpha,beta --search_limit=600 --output=subgraphs \
+run 0 aoe --framework=5 --job_type=1 --preset="$brief" --models=a.onnx,d.onnx --workers=ssh:alpha,beta --search_limit=3600 --output=subgraphs \
   --result=subgraphs.json --log=info --progress_bar=off
 has err 'answers=[1-9][0-9]* repeated=0 lost_nodes=0'
 equal "$(json subgraphs.json "{(r['job_type'], r['state'], r['tasks']['not_searched']) for r in d['results']}")" \
