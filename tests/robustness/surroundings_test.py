@@ -14,8 +14,7 @@ import time
 from tuning_run import HANG_S, TuningRun
 
 # By trials, not by time: on a busy machine a search of seconds may end before its first commit.
-SPOILED = ["--trials=80", "--search_limit=3600"]
-WHOLE = ["--trials=40", "--search_limit=3600"]
+FLAGS = ["--trials=40", "--search_limit=3600"]
 BANK_FAILED, OUTPUT_FAILED = 5, 6
 IN_NAMESPACE = "AOE_SURROUNDINGS_NAMESPACE"
 
@@ -77,7 +76,7 @@ def clock_jumps(tuning, library):
     if len(set(days)) < 2:
         tuning.failures.append("the clock does not jump: this test says nothing")
     om = tuning.work / "clock"
-    tuning.finish(tuning.start(*SPOILED, f"--output={om}", **shifted), "clock", {0})
+    tuning.finish(tuning.start(*FLAGS, f"--output={om}", **shifted), "clock", {0})
     tuning.check_files("clock")
     if not tuning.has_commit() or not runs(tuning, f"{om}.om"):
         tuning.failures.append("clock: no bank, or an om that does not run")
@@ -87,7 +86,7 @@ def bank_fails(tuning, where, spoil):
     """In mid-run; whatever the run won is then in a file beside the result, which a bank that works takes."""
     with Mounted(tuning.bank) as mounted:
         om = tuning.work / "kept"
-        run = tuning.start(*SPOILED, f"--output={om}")
+        run = tuning.start(*FLAGS, f"--output={om}")
         if not wait_for(tuning.has_commit, run):
             tuning.failures.append(f"{where}: the run ended before its first commit")
         spoil(mounted, run)
@@ -103,7 +102,7 @@ def bank_fails(tuning, where, spoil):
 def results_fail(tuning, where, spoil):
     with Mounted(tuning.results) as mounted:
         om = tuning.work / "not_there.om"
-        run = tuning.start(*SPOILED, f"--output={om.with_suffix('')}")
+        run = tuning.start(*FLAGS, f"--output={om.with_suffix('')}")
         if not wait_for(tuning.has_commit, run):
             tuning.failures.append(f"{where}: the run ended before its first commit")
         spoil(mounted, run)
@@ -124,14 +123,14 @@ def tasks_with_records(tuning):
 
 def reload_goes_on(tuning, chance, wanted):
     """Killed while it searches, then continued: records for the tasks that an uninterrupted run has, and an om of the same results."""
-    run = tuning.start(*WHOLE)
+    run = tuning.start(*FLAGS)
     if not wait_for(tuning.has_commit, run):
         tuning.failures.append("reload: the run ended before its first commit")
     time.sleep(chance.uniform(0, 1))
     run.send_signal(signal.SIGKILL)
     tuning.finish(run, "reload", {-signal.SIGKILL})
     om = tuning.work / "reloaded"
-    tuning.finish(tuning.start(*WHOLE, "--reload", f"--output={om}"), "reload", {0})
+    tuning.finish(tuning.start(*FLAGS, "--reload", f"--output={om}"), "reload", {0})
     tuning.check_files("reload")
     found = tasks_with_records(tuning)
     if found != wanted:
@@ -146,7 +145,7 @@ def uninterrupted(tuning):
     plain = tuning.work / "plain"
     tuning.call("atc", "--framework=5", f"--model={tuning.model}", f"--output={plain}")
     tuning.call("aoe_run", f"--model={plain}.om", "--repeat=1", f"--output-dir={tuning.work / 'expected'}")
-    tuning.finish(tuning.start(*WHOLE), "uninterrupted", {0})
+    tuning.finish(tuning.start(*FLAGS), "uninterrupted", {0})
     return tasks_with_records(tuning)
 
 

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <numeric>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
