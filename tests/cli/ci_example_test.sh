@@ -15,7 +15,7 @@ equal "$(json out1/summary.json "[d['exit_code'], d['compare'], sorted(d['models
 
 run 0 "$job" models state out2 12
 # What made a model faster is known the next time; on a busy machine that may be nothing.
-faster=$(json out1/summary.json "[name for name, m in d['models'].items() if m['model']['verdict'] == 'faster']")
+faster=$(json out1/summary.json "[name for name, m in d['models'].items() if (m['model'] or {}).get('verdict') == 'faster']")
 equal "$(json out2/summary.json "[name for name in $faster if d['models'][name]['tasks']['known'] == 0]")" "[]" "faster, and not known the second time"
 equal "$(json out2/summary.json "[len(d['compare']['pairs']), d['compare']['schema']]")" "[2, 'aoe.compare']" "the comparison"
 
