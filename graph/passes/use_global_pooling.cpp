@@ -31,6 +31,7 @@ bool is_pool_over_image(const Graph& graph, const Node& node) {
   const auto pads = node.op.attrs.get_ints("pads", Shape(2 * kernel.size(), 0));
   const bool counts_padding = node.op.attrs.get_int("count_include_pad", 0) != 0;
   for (std::size_t d = 0; d < kernel.size(); ++d) {
+    if (in[d + 2] == 0) return false;  // 0 here, the mean of nothing there
     if (out[d + 2] != 1 || kernel[d] - pads[d] < in[d + 2]) return false;
     if (counts_padding && (pads[d] != 0 || pads[d + kernel.size()] != 0)) return false;
   }

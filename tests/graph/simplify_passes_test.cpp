@@ -134,6 +134,10 @@ const PassCase kSimplifyCases[] = {
        t = Transpose <perm = [0,2,3,1]> (x)
        d = ReduceMean <axes = [1,2]> (t)
      })"},
+    {"use_global_pooling_empty", "use_global_pooling",
+     R"(g (float[1,2,1,0] x) => (float[1,2,1,1] y) {
+       y = AveragePool <kernel_shape = [1,1], pads = [0,0,0,1]> (x)
+     })"},
     {"fold_pad", "fold_pad",
      R"(g (float[1,2,4,4] x) => (float[1,3,4,4] y, float[1,2,3,3] z) <float[3,2,3,3] w> {
        pads = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> ()
