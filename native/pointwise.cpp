@@ -18,8 +18,7 @@ bool is_pointwise(const Run& run, const reference::Window& window) {
 template <typename T>
 void run_pointwise(const Run& run, const RowEnding& ending) {
   constexpr double kProductsPerNs = 30;
-  constexpr std::int64_t kRows =
-      60;  ///< whose sums the second-level cache keeps: what Panels takes at a time
+  constexpr std::int64_t kRows = 64;  // whose sums the second-level cache keeps, as Panels takes
   const Shape& x = run.shape(0);
   const std::int64_t channels = x[1], places = reference::dim_product(x, 2, x.size());
   const std::int64_t rows = run.shape(1)[0];
