@@ -222,6 +222,11 @@ void Executor::State::hand_over_outputs(std::span<Tensor> given_outputs) const {
     if (declared.place == Place::kOutput && declared.offset == i) continue;
     const Tensor result = tensors_.view(id);
     if (is_static(declared.desc.shape)) {
+      if (result.desc.shape != declared.desc.shape)
+        throw Error(ExitCode::kFailure,
+                    "output '" + declared.name + "' becomes " + to_string(result.desc) +
+                        ", the om says " + to_string(declared.desc),
+                    om.name);
       const std::size_t size_bytes = storage_bytes(declared.desc);
       if (size_bytes > 0) std::memcpy(given_outputs[i].data, result.data, size_bytes);
     } else {
