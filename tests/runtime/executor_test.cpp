@@ -196,6 +196,23 @@ TEST(Executor, FindsShapesOnTheWay) {
   EXPECT_EQ(positions_of({0, 0, 0, 0, 0, 0}), std::pair(Shape{0, 2}, Positions{}));
 }
 
+TEST(Executor, RefusesAResultThatIsNotAsLargeAsTheOmSays) {
+  OmBuilder b;
+  const int x = b.input("x", floats({2, 3}));
+  const TensorDesc all{.dtype = DataType::kInt64, .shape = {2, 6}};
+  b.reference("NonZero", {x}, {b.dynamic_output("y", all)});
+  Executor model(b.om, {});
+  const auto run = [&](std::vector<float> values) {
+    std::vector<std::int64_t> places(12);
+    const Tensor inputs[] = {{model.input(0).desc, values.data()}};
+    Tensor outputs[] = {{all, places.data()}};
+    model.run(inputs, outputs);
+    return places;
+  };
+  EXPECT_EQ(run({1, 1, 1, 1, 1, 1}).back(), 2);
+  EXPECT_THROW(run({0, 1, 0, 0, 0, 0}), Error);
+}
+
 /// Indices 2 x 3 into what has a column for each number of x that is not 0.
 Om gathering_om(const std::string& backend_name) {
   OmBuilder b;
