@@ -27,7 +27,7 @@ class PaddedPlanes {
     return z * steps_[0] + y * steps_[1];
   }
   std::int64_t row() const { return steps_[1]; }  ///< numbers from row to row
-  /// Those of one output along the first axis, and of all, up to the last one's.
+  /// As many as the last output's, and one.
   std::int64_t numbers() const;
 
   /// Where each tap of the window reads for output 0.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kLeastOutputs = 64, kMostOutputs = 512;  ///< at a time
 constexpr std::int64_t kVector = 16;                            ///< elements
 constexpr std::int64_t kTaps =
-    576;  ///< at a time: what those of 64 inputs read, and six rows of weights, stay in the first-level cache
+    576;  ///< at a time: what those of 64 inputs read, and eight rows of weights, stay in the first-level cache
 
 template <typename T>
 class ShiftedConvolution {
@@ -25,8 +25,9 @@ class ShiftedConvolution {
     block_ = std::clamp(kCached / std::max(channels_, per_group_) / kVector * kVector,
                         kLeastOutputs, kMostOutputs);
     if (!lies_well()) copy_planes();
+    const std::vector<std::int64_t> taps = planes_.taps();
     for (std::int64_t i = 0; i < channels_; ++i)
-      for (const std::int64_t tap : planes_.taps()) taps_.push_back(i * stride_ + tap);
+      for (const std::int64_t tap : taps) taps_.push_back(i * stride_ + tap);
   }
 
   void run() const {

@@ -47,16 +47,6 @@ std::vector<Tap> taps_of(const reference::Window& window) {
   return taps;
 }
 
-/// to[i] = row[i * stride].
-template <typename T>
-AOE_WIDE void read_row(const T* row, std::int64_t stride, std::int64_t count, T* to) {
-  if (stride == 1) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = row[i];
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i) to[i] = row[i * stride];
-}
-
 /// to[0, count) = a tap of the output places from `at` on; 0 outside the plane.
 template <typename T>
 void read_tap(const T* plane, const reference::Window& window, const Tap& read, Place at,
@@ -71,7 +61,7 @@ void read_tap(const T* plane, const reference::Window& window, const Tap& read, 
     const std::int64_t until = std::clamp(beyond, from, end);
     std::fill_n(to, from - begin, T{0});
     if (until > from)
-      read_row(plane + (z * h.input + y) * w.input + w.tap(from, tap.w), w.stride, until - from,
+      copy_row(plane + (z * h.input + y) * w.input + w.tap(from, tap.w), w.stride, until - from,
                to + (from - begin));
     std::fill_n(to + (until - begin), end - until, T{0});
     to += end - begin;
