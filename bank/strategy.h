@@ -68,7 +68,7 @@ struct Strategy {
   int impl_version = 0;
   Schedule schedule;
   Measurement measured;
-  /// Graph bank only: the rewrite plan (graph/rewrite_plan.h) as JSON text; Format, Impl and
+  /// Graph bank only: the rewrite plan (graph/subgraphs/rewrite_plan.h) as JSON text; Format, Impl and
   /// Schedule are empty then.
   std::string rewrite = {};
   Provenance provenance = {};

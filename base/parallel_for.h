@@ -1,5 +1,5 @@
 // parallel_for: indices shared out to threads that end with it. For work of milliseconds and more; what runs with a model has
-// threads that stay (runtime/helper_threads.h).
+// threads that stay (runtime/threads/helper_threads.h).
 //
 //   parallel_for(files.size(), threads, [&](std::size_t i) { read(files[i]); });
 #pragma once

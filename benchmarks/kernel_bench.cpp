@@ -22,7 +22,7 @@
 #include "compiler/loopnest/codegen.h"
 #include "graph/precision.h"
 #include "runtime/jit_module.h"
-#include "runtime/onednn_kernel.h"
+#include "runtime/onednn/onednn_kernel.h"
 #include "tests/compiler/shape_line.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "graph/input_values.h"
+#include "graph/import/input_values.h"
 #include "reference/typed.h"
 
 namespace aoe::benchmarks {

@@ -19,7 +19,7 @@
 #include "base/statistics.h"
 #include "base/temporary_directory.h"
 #include "compiler/compiler.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"

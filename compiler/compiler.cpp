@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "compiler/lowering.h"
-#include "compiler/om_builder.h"
+#include "compiler/lowering/lowering.h"
+#include "compiler/lowering/om_builder.h"
 
 namespace aoe::compiler {
 namespace {

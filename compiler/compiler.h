@@ -14,12 +14,12 @@
 
 #include "bank/strategy.h"
 #include "compiler/cut_off.h"
-#include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
-#include "compiler/near_strategies.h"
+#include "compiler/lowering/graph_strategies.h"
+#include "compiler/lowering/near_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::compiler {
 

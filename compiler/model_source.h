@@ -8,9 +8,9 @@
 #include <string>
 
 #include "compiler/op_precision.h"
-#include "graph/float16_rounding.h"
-#include "graph/gears.h"
-#include "graph/onnx_import.h"
+#include "graph/analysis/float16_rounding.h"
+#include "graph/import/gears.h"
+#include "graph/import/onnx_import.h"
 
 namespace aoe::compiler {
 

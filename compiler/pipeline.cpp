@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "compiler/precision/mixed_precision.h"
 #include "compiler/refused_epilogues.h"
-#include "graph/batch_parts.h"
+#include "graph/analysis/slice_regions.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
-#include "graph/slice_regions.h"
+#include "graph/subgraphs/batch_parts.h"
 
 namespace aoe::compiler {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/json_text.h"
 #include "compiler/rnn/rnn_shape.h"
-#include "graph/operand_json.h"
+#include "graph/subgraphs/operand_json.h"
 
 namespace aoe::compiler {
 namespace {

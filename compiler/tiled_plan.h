@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/cache_sets.h"
+#include "compiler/emit/cache_sets.h"
 #include "compiler/roofline.h"
 #include "compiler/tiling_axes.h"
 

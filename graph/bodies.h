@@ -36,7 +36,7 @@ const Graph& graph_at(const Graph& model, std::span<const BodyOf> path);
 /// "loop/inner/": the nodes on the way. Empty for the model itself.
 std::string text_of(const Graph& model, std::span<const BodyOf> path);
 
-/// What profiles call a node (runtime/om_bodies.h): "loop/op". `path` is text_of() the graph it lies in.
+/// What profiles call a node (runtime/om/om_bodies.h): "loop/op". `path` is text_of() the graph it lies in.
 std::string name_at(const std::string& path, const std::string& node);
 
 /// Changes one graph of the model. A body is copied before, and all bodies that it lies in: other copies of the model share

@@ -1,7 +1,7 @@
 // The graph: values and nodes after ONNX import. Knows shapes, types and constants; knows no
 // hardware and no file format of its own. Passes (graph/passes.h) rewrite it in place.
 //
-//   Graph g = import_onnx("model.onnx", {});   // graph/onnx_import.h
+//   Graph g = import_onnx("model.onnx", {});   // graph/import/onnx_import.h
 //   run_passes(g, {});
 //   for (NodeId id : g.topological_order()) ...
 //
@@ -57,7 +57,7 @@ struct Node {
   /// What If, Loop and Scan run: the branches, or the one body; of MapSlices a body for each length of parts, which reads what the
   /// node reads (graph/passes/map_slices.cpp). Inputs of another body that it takes from around the node come
   /// last, and the node reads their values behind its own inputs, body by body; attribute "captures" counts them for
-  /// each (graph/onnx_control_flow.cpp). Shared by copies of the graph, so never changed in place.
+  /// each (graph/import/onnx_control_flow.cpp). Shared by copies of the graph, so never changed in place.
   std::vector<std::shared_ptr<const Graph>> bodies = {};
   bool is_dead = false;  ///< removed; skipped everywhere, dropped by compact()
 };

@@ -11,7 +11,7 @@
 
 #include "bank/knowledge_bank.h"
 #include "bank/location.h"
-#include "compiler/near_strategies.h"
+#include "compiler/lowering/near_strategies.h"
 
 namespace aoe::options {
 

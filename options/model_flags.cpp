@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/words.h"
-#include "graph/input_values.h"
+#include "graph/import/input_values.h"
 #include "options/flags.h"
 #include "options/idle_flags.h"
 #include "options/op_precision_flags.h"

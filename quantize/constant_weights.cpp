@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/onnx_import.h"
-#include "graph/onnx_proto.h"
+#include "graph/import/onnx_import.h"
+#include "graph/import/onnx_proto.h"
 #include "graph/passes.h"
 #include "quantize/new_names.h"
 

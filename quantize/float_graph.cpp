@@ -1,7 +1,7 @@
 // Readers, layers and where they end.
 #include "quantize/float_graph.h"
 
-#include "graph/onnx_proto.h"
+#include "graph/import/onnx_proto.h"
 
 namespace aoe::quantize {
 

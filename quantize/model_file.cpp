@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "graph/onnx_proto.h"
-#include "graph/text_table.h"
+#include "graph/import/onnx_proto.h"
+#include "graph/import/text_table.h"
 #include "quantize/constant_weights.h"
 
 namespace aoe::quantize {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/check.h"
-#include "graph/onnx_proto.h"
+#include "graph/import/onnx_proto.h"
 #include "quantize/float_graph.h"
 #include "quantize/initializers.h"
 #include "quantize/new_names.h"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "runtime/thread_team.h"
 
 namespace aoe::runtime {

@@ -8,7 +8,7 @@
 
 #include "base/tensor.h"
 #include "runtime/executor.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::runtime {
 

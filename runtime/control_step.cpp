@@ -13,7 +13,7 @@
 #include "base/stop_scope.h"
 #include "reference/axes.h"
 #include "runtime/executor.h"
-#include "runtime/om_bodies.h"
+#include "runtime/om/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {

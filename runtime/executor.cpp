@@ -11,15 +11,15 @@
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
 #include "runtime/backend.h"
-#include "runtime/forked_thread.h"
-#include "runtime/host_cores.h"
 #include "runtime/isa.h"
-#include "runtime/openmp_threads.h"
 #include "runtime/shared_buffers.h"
 #include "runtime/step_buffers.h"
 #include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 #include "runtime/thread_team.h"
+#include "runtime/threads/forked_thread.h"
+#include "runtime/threads/host_cores.h"
+#include "runtime/threads/openmp_threads.h"
 
 namespace aoe::runtime {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/text_pool.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "runtime/thread_team.h"
 
 namespace aoe::runtime {
@@ -63,7 +63,7 @@ class Executor {
   /// The texts that the om lists, for pools of its executions; gears of one file share them.
   const std::shared_ptr<const TextIndex>& texts() const;
   int threads() const;
-  /// Steps, with those of bodies (runtime/om_bodies.h).
+  /// Steps, with those of bodies (runtime/om/om_bodies.h).
   int op_count() const;
 
   /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data ==

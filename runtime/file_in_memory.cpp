@@ -17,7 +17,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "runtime/host_cores.h"
+#include "runtime/threads/host_cores.h"
 
 namespace aoe::runtime {
 namespace {

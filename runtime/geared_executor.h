@@ -9,7 +9,7 @@
 
 #include "runtime/aligned_memory.h"
 #include "runtime/executor.h"
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 
 namespace aoe::runtime {
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/log.h"
-#include "runtime/host_cores.h"
 #include "runtime/isa.h"
+#include "runtime/threads/host_cores.h"
 
 namespace aoe::runtime {
 namespace {

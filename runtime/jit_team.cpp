@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-#include "runtime/helper_threads.h"
+#include "runtime/threads/helper_threads.h"
 
 namespace aoe::runtime {
 

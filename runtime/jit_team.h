@@ -6,9 +6,9 @@
 
 #include "runtime/aligned_memory.h"
 #include "runtime/jit_module.h"
-#include "runtime/spin_barrier.h"
 #include "runtime/task_recording.h"
 #include "runtime/thread_team.h"
+#include "runtime/threads/spin_barrier.h"
 
 namespace aoe::runtime {
 

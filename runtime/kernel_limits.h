@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::runtime {
 

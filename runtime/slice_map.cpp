@@ -9,7 +9,7 @@
 #include "reference/broadcast.h"
 #include "reference/slicing.h"
 #include "reference/strided.h"
-#include "runtime/om_bodies.h"
+#include "runtime/om/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {

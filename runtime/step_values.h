@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "runtime/tensor_table.h"
 
 namespace aoe::runtime {

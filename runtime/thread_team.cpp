@@ -9,9 +9,9 @@
 #include <chrono>
 
 #include "runtime/backend.h"
-#include "runtime/helper_threads.h"
-#include "runtime/om_bodies.h"
-#include "runtime/openmp_threads.h"
+#include "runtime/om/om_bodies.h"
+#include "runtime/threads/helper_threads.h"
+#include "runtime/threads/openmp_threads.h"
 
 namespace aoe::runtime {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <functional>
 
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::runtime {
 

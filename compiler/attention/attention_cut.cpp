@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "compiler/attention/attention_nest.h"
-#include "compiler/block_cycles.h"
-#include "compiler/block_loops.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 bool has_mask(const Task& task) {

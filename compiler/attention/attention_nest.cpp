@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/block_loops.h"
-#include "compiler/integer_math.h"
-#include "compiler/kernel_buffers.h"
-#include "compiler/packed_constant.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/packed_constant.h"
+#include "compiler/emit/register_block.h"
 
 namespace aoe::compiler {
 namespace {

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "compiler/attention/attention_nest.h"
-#include "compiler/integer_math.h"
-#include "compiler/kernel_buffers.h"
-#include "compiler/lane_folds.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/lane_folds.h"
+#include "compiler/emit/register_block.h"
 
 namespace aoe::compiler {
 namespace {

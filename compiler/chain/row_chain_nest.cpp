@@ -4,7 +4,7 @@
 
 #include "compiler/chain/row_chain.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/kernel_buffers.h"
 
 namespace aoe::compiler {
 namespace {

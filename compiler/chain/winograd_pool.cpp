@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "compiler/conv/winograd_tiles.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/bf16_pairs.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/bf16_pairs.h"
+#include "compiler/emit/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {

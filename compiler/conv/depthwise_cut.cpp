@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/conv/depthwise_nest.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 namespace {

@@ -7,7 +7,7 @@
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tap_bounds.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/block_cycles.h"
 #include "compiler/conv/direct_nest.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 namespace {

@@ -10,8 +10,8 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/lane_inputs.h"
 #include "compiler/conv/tap_bounds.h"
-#include "compiler/integer_math.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/register_block.h"
 
 namespace aoe::compiler {
 namespace {

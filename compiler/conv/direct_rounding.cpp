@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 namespace {

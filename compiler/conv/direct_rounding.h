@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "compiler/conv/direct_nest.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/kernel_buffers.h"
 
 namespace aoe::compiler {
 

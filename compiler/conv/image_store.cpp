@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "compiler/epilogue.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {

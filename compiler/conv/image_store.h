@@ -10,9 +10,9 @@
 #include "base/result.h"
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/image_layout.h"
-#include "compiler/epilogue.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/impl.h"
-#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 

@@ -1,8 +1,8 @@
 // See pixel_loop.h.
 #include "compiler/conv/pixel_loop.h"
 
-#include "compiler/block_loops.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 

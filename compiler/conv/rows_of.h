@@ -4,7 +4,7 @@
 
 #include "compiler/conv/image_layout.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/kernel_buffers.h"
 
 namespace aoe::compiler {
 

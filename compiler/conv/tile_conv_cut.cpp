@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "compiler/conv/tile_conv.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 

@@ -1,12 +1,12 @@
 // Writes the loop nest of a convolution in tiles for one TileConvCut.
 #include <algorithm>
 
-#include "compiler/bf16_pairs.h"
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tile_conv.h"
-#include "compiler/integer_math.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/bf16_pairs.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/packed_constant.h"
 
 namespace aoe::compiler {
 namespace {

@@ -1,10 +1,10 @@
 // The arithmetic of a Winograd convolution's tiling.
 #include <algorithm>
 
-#include "compiler/block_cycles.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/winograd_nest.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/integer_math.h"
 #include "graph/precision.h"
 
 namespace aoe::compiler {

@@ -12,8 +12,8 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/winograd_transforms.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/impl.h"
-#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 

@@ -2,7 +2,7 @@
 #include "compiler/conv/winograd_tiles.h"
 
 #include "compiler/conv/winograd_transforms.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/register_block.h"
 
 namespace aoe::compiler {
 namespace {

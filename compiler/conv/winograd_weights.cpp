@@ -7,7 +7,7 @@
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/winograd_tiles.h"
 #include "compiler/conv/winograd_transforms.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/packed_constant.h"
 #include "reference/float16.h"
 
 namespace aoe::compiler {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "reference/strided.h"
 
 namespace aoe::compiler {

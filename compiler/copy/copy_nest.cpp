@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/integer_math.h"
-#include "compiler/strided_nest.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/strided_nest.h"
 
 namespace aoe::compiler {
 namespace {

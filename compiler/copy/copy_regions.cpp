@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/broadcast_layout.h"
 #include "compiler/copy/block_moves.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/integer_math.h"
 #include "reference/axes.h"
 #include "reference/pad.h"
 #include "reference/slice_ranges.h"

@@ -1,10 +1,10 @@
 // The arithmetic of a matrix product's tiling.
 #include <algorithm>
 
-#include "compiler/block_cycles.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/tile_block.h"
 #include "compiler/gemm/gemm_nest.h"
-#include "compiler/integer_math.h"
-#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 

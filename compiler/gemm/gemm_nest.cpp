@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "compiler/element_lanes.h"
+#include "compiler/emit/element_lanes.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/packed_constant.h"
+#include "compiler/emit/register_block.h"
+#include "compiler/emit/tile_block.h"
 #include "compiler/gemm/gemm_panels.h"
 #include "compiler/gemm/matrix_store.h"
-#include "compiler/integer_math.h"
-#include "compiler/packed_constant.h"
-#include "compiler/register_block.h"
-#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/block_loops.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/impl.h"
-#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 

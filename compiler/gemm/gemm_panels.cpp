@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/bf16_pairs.h"
+#include "compiler/emit/bf16_pairs.h"
 #include "reference/typed.h"
 
 namespace aoe::compiler {

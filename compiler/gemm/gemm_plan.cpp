@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "compiler/cache_sets.h"
-#include "compiler/integer_math.h"
-#include "compiler/tile_block.h"
+#include "compiler/emit/cache_sets.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/tile_block.h"
 
 namespace aoe::compiler {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "compiler/broadcast_layout.h"
+#include "compiler/emit/broadcast_layout.h"
 
 namespace aoe::compiler {
 namespace {

@@ -1,8 +1,8 @@
 // Bias, epilogue and the store of matrix kernels.
 #include "compiler/gemm/matrix_store.h"
 
-#include "compiler/epilogue.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/packed_constant.h"
 
 namespace aoe::compiler {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/epilogue.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/impl.h"
-#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/kernel_buffers.h"
 
 namespace aoe::compiler {
 namespace {

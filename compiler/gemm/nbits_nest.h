@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "compiler/emit/integer_math.h"
 #include "compiler/impl.h"
-#include "compiler/integer_math.h"
 #include "reference/packed_weights.h"
 
 namespace aoe::compiler {

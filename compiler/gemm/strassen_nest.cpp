@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/integer_math.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/register_block.h"
 
 namespace aoe::compiler {
 namespace {

@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/impl.h"
-#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "compiler/element_lanes.h"
-#include "compiler/kernel_buffers.h"
-#include "compiler/packed_table.h"
+#include "compiler/emit/element_lanes.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/packed_table.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/roofline.h"
-#include "compiler/strided_nest.h"
 #include "reference/axes.h"
 
 namespace aoe::compiler {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/attention/attention_nest.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/plain_task.h"
 #include "compiler/tiled_plan.h"
 

@@ -5,12 +5,12 @@
 // The table lies in vectors of words; two of them at a time give the word that a byte stands in, and a shift the byte.
 #include <algorithm>
 
-#include "compiler/broadcast_layout.h"
-#include "compiler/epilogue.h"
-#include "compiler/kernel_buffers.h"
-#include "compiler/packed_table.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/packed_table.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/roofline.h"
-#include "compiler/strided_nest.h"
 
 namespace aoe::compiler {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tile_conv.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/tiled_plan.h"
 #include "graph/precision.h"
 

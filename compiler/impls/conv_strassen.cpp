@@ -5,7 +5,7 @@
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/gemm/strassen_plan.h"
-#include "graph/strassen_product.h"
+#include "graph/analysis/strassen_product.h"
 
 namespace aoe::compiler {
 namespace {

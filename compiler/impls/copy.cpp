@@ -3,11 +3,11 @@
 // kernel.
 #include <algorithm>
 
-#include "compiler/broadcast_layout.h"
 #include "compiler/copy/copy_groups.h"
 #include "compiler/copy/copy_regions.h"
-#include "compiler/element_lanes.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/element_lanes.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/roofline.h"
 #include "compiler/tiling_axes.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/element_lanes.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/element_lanes.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
-#include "compiler/strided_nest.h"
 #include "reference/axes.h"
 
 namespace aoe::compiler {

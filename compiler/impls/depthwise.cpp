@@ -4,7 +4,7 @@
 
 #include "compiler/conv/depthwise_nest.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/quant/depthwise_int8.h"
 #include "compiler/tiled_plan.h"
 

@@ -7,7 +7,7 @@
 
 #include "compiler/conv/direct_nest.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/tiled_plan.h"
 #include "graph/precision.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "compiler/broadcast_layout.h"
-#include "compiler/epilogue.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/roofline.h"
-#include "compiler/strided_nest.h"
 
 namespace aoe::compiler {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "compiler/attention/attention_nest.h"
 #include "compiler/attention/flash_decoding_nest.h"
-#include "compiler/block_cycles.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/plain_task.h"
 #include "compiler/tiled_plan.h"
 

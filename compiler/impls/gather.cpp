@@ -3,11 +3,11 @@
 // refuses it.
 #include <algorithm>
 
-#include "compiler/broadcast_layout.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
-#include "compiler/strided_nest.h"
 #include "reference/axes.h"
 
 namespace aoe::compiler {

@@ -2,11 +2,11 @@
 // taken modulo its size, so that nothing outside is read; the reference refuses it.
 #include <algorithm>
 
-#include "compiler/broadcast_layout.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
-#include "compiler/strided_nest.h"
 #include "reference/axes.h"
 #include "reference/strided.h"
 

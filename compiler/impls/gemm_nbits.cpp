@@ -2,8 +2,8 @@
 // when a language model writes, such a product takes as long as its weights take from memory: an eighth of float32's.
 #include <algorithm>
 
+#include "compiler/emit/integer_math.h"
 #include "compiler/gemm/nbits_nest.h"
-#include "compiler/integer_math.h"
 #include "compiler/plain_task.h"
 #include "compiler/tiled_plan.h"
 #include "reference/packed_weights.h"

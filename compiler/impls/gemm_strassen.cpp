@@ -4,7 +4,7 @@
 // The nest: compiler/gemm/strassen_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/gemm/strassen_plan.h"
-#include "graph/strassen_product.h"
+#include "graph/analysis/strassen_product.h"
 
 namespace aoe::compiler {
 namespace {

@@ -6,12 +6,12 @@
 // waits until both have left the store buffer.
 #include <algorithm>
 
-#include "compiler/broadcast_layout.h"
 #include "compiler/conv/image_layout.h"
-#include "compiler/integer_math.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
-#include "compiler/strided_nest.h"
 #include "reference/axes.h"
 
 namespace aoe::compiler {

@@ -3,14 +3,14 @@
 // point takes off a row is summed up beside the products.
 #include <algorithm>
 
-#include "compiler/block_cycles.h"
-#include "compiler/block_loops.h"
-#include "compiler/epilogue.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/epilogue.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/register_block.h"
 #include "compiler/gemm/matmul_shape.h"
-#include "compiler/integer_math.h"
-#include "compiler/kernel_buffers.h"
 #include "compiler/quant/quant_cut.h"
-#include "compiler/register_block.h"
 #include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {

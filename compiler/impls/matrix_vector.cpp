@@ -3,12 +3,12 @@
 // matrix product one column leaves all lanes but one empty.)
 #include <algorithm>
 
-#include "compiler/block_loops.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/lane_folds.h"
+#include "compiler/emit/packed_constant.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/gemm/matrix_store.h"
-#include "compiler/integer_math.h"
-#include "compiler/lane_folds.h"
-#include "compiler/packed_constant.h"
 #include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {

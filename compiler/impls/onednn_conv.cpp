@@ -5,7 +5,7 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/onednn/onednn_params.h"
 #include "compiler/roofline.h"
 

@@ -1,6 +1,6 @@
 // onednn_volume: oneDNN's convolution primitive for three spatial axes, of plain arrays. In blocks of channels it is several
 // times as fast, and worth the two stages that bring the arrays into these and back; the library itself unfolds plain ones.
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/onednn/onednn_impl.h"
 #include "compiler/roofline.h"
 

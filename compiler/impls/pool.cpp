@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/conv/pool_nest.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
 

@@ -12,8 +12,8 @@
 
 #include "compiler/conv/pool_window.h"
 #include "compiler/conv/tap_bounds.h"
-#include "compiler/integer_math.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
 

@@ -4,7 +4,7 @@
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
 
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/quant/quant_cut.h"
 #include "compiler/quant/quant_store.h"
 #include "compiler/tiled_plan.h"

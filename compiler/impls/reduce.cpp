@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "compiler/broadcast_layout.h"
-#include "compiler/element_lanes.h"
-#include "compiler/kernel_buffers.h"
-#include "compiler/lane_folds.h"
+#include "compiler/emit/broadcast_layout.h"
+#include "compiler/emit/element_lanes.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/lane_folds.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
-#include "compiler/strided_nest.h"
 #include "reference/formula.h"
 #include "reference/reductions.h"
 

@@ -1,7 +1,7 @@
 // resize: generated Resize and Upsample of any mode, by tables of positions and weights that are known at compile time.
 #include <algorithm>
 
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/plain_task.h"
 #include "compiler/resize/resize_nest.h"
 #include "compiler/roofline.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/emit/integer_math.h"
 #include "compiler/gemm/gemm_plan.h"
-#include "compiler/integer_math.h"
 #include "compiler/rnn/rnn_constants.h"
 #include "compiler/rnn/rnn_nest.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/element_lanes.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/element_lanes.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/row_loop.h"
+#include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
-#include "compiler/row_loop.h"
-#include "compiler/strided_nest.h"
 
 namespace aoe::compiler {
 namespace {

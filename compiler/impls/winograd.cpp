@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/winograd_nest.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/quant/quant_cut.h"
 #include "compiler/quant/winograd_int8.h"
 #include "compiler/tiled_plan.h"

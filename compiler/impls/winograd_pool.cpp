@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/chain/row_chain.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {

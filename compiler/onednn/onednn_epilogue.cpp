@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "compiler/epilogue.h"
+#include "compiler/emit/epilogue.h"
 #include "compiler/onednn/onednn_params.h"
 
 namespace aoe::compiler {

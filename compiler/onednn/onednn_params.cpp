@@ -22,7 +22,7 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
 }
 
-/// Where an argument lies, as runtime/onednn_primitive.h writes it.
+/// Where an argument lies, as runtime/onednn/onednn_primitive.h writes it.
 json place(std::size_t buffer, std::size_t offset_bytes) {
   return offset_bytes == 0 ? json(buffer) : json{buffer, offset_bytes};
 }

@@ -1,4 +1,4 @@
-// OneDnnDraft: what every oneDNN Impl writes: the parameters of a primitive (runtime/onednn_primitive.h), which buffer
+// OneDnnDraft: what every oneDNN Impl writes: the parameters of a primitive (runtime/onednn/onednn_primitive.h), which buffer
 // feeds which argument, and the task's epilogue as post-ops. One draft serves supports(), estimate_ns() and build().
 // Rarely, a second primitive (stage) runs behind the first.
 //
@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 #include "compiler/impl.h"
-#include "runtime/onednn_kernel.h"
+#include "runtime/onednn/onednn_kernel.h"
 
 namespace aoe::compiler {
 

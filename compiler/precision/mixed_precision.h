@@ -35,7 +35,7 @@ MixedPrecision choose_bf16(graph::Graph& graph, const CompileOptions& options,
                            const ErrorBudget& budget = {});
 
 /// Which products shall keep float32 factors, so that a model whose other products have float16 factors
-/// (graph/float16_rounding.h) keeps its outputs within the limit of float32's: those that do most
+/// (graph/analysis/float16_rounding.h) keeps its outputs within the limit of float32's: those that do most
 /// harm. `read` gives the graph with these products left alone; `candidates` names all of them, `exact` is the graph in
 /// float32.
 struct Float16Choice {

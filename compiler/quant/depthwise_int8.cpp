@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/packed_constant.h"
+#include "compiler/emit/packed_constant.h"
 #include "compiler/quant/quant_store.h"
 #include "compiler/quant/quant_weights.h"
 

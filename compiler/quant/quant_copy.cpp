@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/conv/image_layout.h"
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/kernel_buffers.h"
 
 namespace aoe::compiler {
 namespace {

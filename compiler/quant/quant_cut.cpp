@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/block_cycles.h"
-#include "compiler/block_loops.h"
 #include "compiler/conv/image_store.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/integer_math.h"
 #include "compiler/gemm/matmul_shape.h"
-#include "compiler/integer_math.h"
 #include "compiler/quant/quant_weights.h"
 
 namespace aoe::compiler {

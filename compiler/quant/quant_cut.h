@@ -26,9 +26,9 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/pixel_loop.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/tile_block.h"
 #include "compiler/impl.h"
-#include "compiler/kernel_buffers.h"
-#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 

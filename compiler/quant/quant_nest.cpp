@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "compiler/conv/image_layout.h"
+#include "compiler/emit/register_block.h"
 #include "compiler/quant/quant_copy.h"
 #include "compiler/quant/quant_cut.h"
 #include "compiler/quant/quant_store.h"
-#include "compiler/register_block.h"
 
 namespace aoe::compiler {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/emit/packed_constant.h"
 #include "compiler/gemm/matmul_shape.h"
-#include "compiler/packed_constant.h"
 #include "compiler/quant/quant_cut.h"
 #include "reference/widen.h"
 

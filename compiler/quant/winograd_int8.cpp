@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "compiler/conv/winograd_transforms.h"
-#include "compiler/packed_constant.h"
+#include "compiler/emit/packed_constant.h"
 #include "compiler/quant/quant_cut.h"
 #include "compiler/quant/quant_store.h"
 #include "compiler/quant/quant_weights.h"

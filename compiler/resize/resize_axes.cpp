@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/broadcast_layout.h"
+#include "compiler/emit/broadcast_layout.h"
 
 namespace aoe::compiler {
 namespace {

@@ -1,8 +1,8 @@
 // See resize_nest.h.
 #include "compiler/resize/resize_nest.h"
 
-#include "compiler/kernel_buffers.h"
-#include "compiler/packed_table.h"
+#include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/packed_table.h"
 
 namespace aoe::compiler {
 namespace {

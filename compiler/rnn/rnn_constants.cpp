@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "compiler/broadcast_layout.h"
+#include "compiler/emit/broadcast_layout.h"
 #include "compiler/gemm/gemm_nest.h"
 
 namespace aoe::compiler {

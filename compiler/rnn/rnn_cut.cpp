@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "compiler/block_cycles.h"
-#include "compiler/block_loops.h"
-#include "compiler/integer_math.h"
+#include "compiler/emit/block_cycles.h"
+#include "compiler/emit/block_loops.h"
+#include "compiler/emit/integer_math.h"
 
 namespace aoe::compiler {
 

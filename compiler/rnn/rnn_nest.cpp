@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "compiler/integer_math.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/register_block.h"
 #include "compiler/rnn/rnn_cell.h"
 #include "compiler/rnn/rnn_states.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "compiler/integer_math.h"
-#include "compiler/register_block.h"
+#include "compiler/emit/integer_math.h"
+#include "compiler/emit/register_block.h"
 
 namespace aoe::compiler {
 

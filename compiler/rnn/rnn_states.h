@@ -2,7 +2,7 @@
 // leaves with each step and behind the last.
 #pragma once
 
-#include "compiler/kernel_buffers.h"
+#include "compiler/emit/kernel_buffers.h"
 #include "compiler/rnn/rnn_constants.h"
 
 namespace aoe::compiler {

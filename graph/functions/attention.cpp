@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "graph/attention_function.h"
+#include "graph/import/attention_function.h"
 #include "reference/onnx_data_type.h"
 
 namespace aoe::graph {

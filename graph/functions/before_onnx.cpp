@@ -3,7 +3,7 @@
 // ONNX had as experiments, which models of its first years have and ONNX Runtime still runs: Affine, Crop, DynamicSlice,
 // ImageScaler, ParametricSoftplus, Scale, ScaledTanh. And
 // LayerNormalization and MeanVarianceNormalization as ONNX Runtime had them before ONNX.
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

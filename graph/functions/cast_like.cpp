@@ -1,5 +1,5 @@
 // CastLike: a Cast, for the types of values are known.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 
 namespace aoe::graph {
 namespace {

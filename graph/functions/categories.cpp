@@ -3,7 +3,7 @@
 #include <numeric>
 #include <set>
 
-#include "graph/classical.h"
+#include "graph/import/classical.h"
 #include "graph/rewrite.h"
 #include "reference/fail.h"
 #include "reference/widen.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 
 namespace aoe::graph {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/attention_function.h"
-#include "graph/quantized_terms.h"
+#include "graph/import/attention_function.h"
+#include "graph/import/quantized_terms.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

@@ -1,5 +1,5 @@
 // CDist of com.microsoft: distances of all rows of a matrix from all of another.
-#include "graph/classical.h"
+#include "graph/import/classical.h"
 
 namespace aoe::graph {
 namespace {

@@ -1,7 +1,7 @@
 // DynamicQuantizeLSTM of com.microsoft: an LSTM whose weights are bytes, transposed, with scales of each direction or
 // each row. Its weights count as the numbers they stand for; the input, which ONNX Runtime rounds to bytes at each
 // step, stays as it is.
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {

@@ -1,6 +1,6 @@
 // Steps of ai.onnx.ml before and behind a classical model: Scaler, Normalizer, Binarizer, Imputer, ArrayFeatureExtractor,
 // FeatureVectorizer, ZipMap.
-#include "graph/classical.h"
+#include "graph/import/classical.h"
 #include "graph/rewrite.h"
 #include "reference/fail.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 
 namespace aoe::graph {
 namespace {

@@ -1,7 +1,7 @@
 // GatherBlockQuantized of com.microsoft: rows of a table whose blocks have a scale each, as decoders look up their
 // tokens. Rows are gathered first and only they are unpacked.
 #include "base/error.h"
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {

@@ -1,5 +1,5 @@
 // Gelu with a bias, with tanh, and by a sigmoid: BiasGelu, FastGelu, QuickGelu.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 
 namespace aoe::graph {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "graph/attention_function.h"
+#include "graph/import/attention_function.h"
 
 namespace aoe::graph {
 namespace {

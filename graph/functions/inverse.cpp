@@ -1,5 +1,5 @@
 // Inverse of com.microsoft: an operator of our own.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 
 namespace aoe::graph {
 

@@ -1,5 +1,5 @@
 // LinearAttention of com.microsoft: ONNX's, whose heads of queries and of keys may be fewer than those of values.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

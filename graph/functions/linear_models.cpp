@@ -1,5 +1,5 @@
 // LinearClassifier and LinearRegressor of ai.onnx.ml: a matrix product, and what is made of its columns.
-#include "graph/classical.h"
+#include "graph/import/classical.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

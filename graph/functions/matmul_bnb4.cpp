@@ -2,7 +2,7 @@
 // sixteen numbers of a table, times the largest of their block. They become float32 when the model is compiled.
 #include <array>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

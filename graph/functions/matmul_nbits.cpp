@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 #include "reference/packed_weights.h"
 
 namespace aoe::graph {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/fail.h"
 #include "reference/window.h"
 

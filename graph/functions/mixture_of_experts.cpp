@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/fail.h"
 #include "reference/packed_weights.h"
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/error.h"
-#include "graph/attention_function.h"
-#include "graph/quantized_terms.h"
+#include "graph/import/attention_function.h"
+#include "graph/import/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {

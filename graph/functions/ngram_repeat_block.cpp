@@ -1,7 +1,7 @@
 // NGramRepeatBlock of com.microsoft: the scores of tokens that would end an n-gram which a text has already are -inf.
 #include <limits>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

@@ -1,6 +1,6 @@
 // Operators on bytes between scales (QLinearAdd, QGemm, ...): Dequantize, the operator in float32, Quantize.
 // What fuse_quantized can, it makes one loop over bytes of that.
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {

@@ -1,6 +1,6 @@
 // Products of bytes that give float32: MatMulIntegerToFloat, and DynamicQuantizeMatMul, which makes the bytes itself. And
 // MatMulInteger16, of 16 bits, which gives 32.
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

@@ -1,7 +1,7 @@
 // RMSNormalization, and what ONNX Runtime calls it: SimplifiedLayerNormalization, SkipSimplifiedLayerNormalization.
 #include <numeric>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/axes.h"
 
 namespace aoe::graph {

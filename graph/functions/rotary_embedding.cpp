@@ -1,7 +1,7 @@
 // RotaryEmbedding, ONNX's and com.microsoft's: the same rotation with its inputs in another order. And MRotaryEmbedding of
 // com.microsoft, whose tokens have a place in time and two in an image.
 #include "base/error.h"
-#include "graph/attention_function.h"
+#include "graph/import/attention_function.h"
 
 namespace aoe::graph {
 namespace {

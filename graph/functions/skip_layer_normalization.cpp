@@ -1,5 +1,5 @@
 // SkipLayerNormalization, EmbedLayerNormalization and QEmbedLayerNormalization: sums in front of a LayerNormalization.
-#include "graph/quantized_terms.h"
+#include "graph/import/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {

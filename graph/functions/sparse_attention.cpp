@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/attention_function.h"
+#include "graph/import/attention_function.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

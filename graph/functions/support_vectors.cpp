@@ -1,7 +1,7 @@
 // SVMClassifier and SVMRegressor of ai.onnx.ml: kernels between rows and support vectors, and sums of them.
 #include <algorithm>
 
-#include "graph/classical.h"
+#include "graph/import/classical.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

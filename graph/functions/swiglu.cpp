@@ -1,5 +1,5 @@
 // SwiGLU: Swish of a gate times a value.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 
 namespace aoe::graph {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "graph/classical.h"
-#include "graph/tree_nodes.h"
+#include "graph/import/classical.h"
+#include "graph/import/tree_nodes.h"
 #include "reference/fail.h"
 #include "reference/widen.h"
 

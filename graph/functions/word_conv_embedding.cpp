@@ -1,6 +1,6 @@
 // WordConvEmbedding of com.microsoft: a vector for each word from its letters, by a convolution over their vectors and its
 // largest values. Words end where letters are 0; one without letters gives zeros, where ONNX Runtime writes nothing.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "reference/fail.h"
 
 namespace aoe::graph {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <numeric>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "reference/window.h"

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <map>
 
-#include "graph/contraction_order.h"
-#include "graph/function_call.h"
+#include "graph/analysis/contraction_order.h"
+#include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

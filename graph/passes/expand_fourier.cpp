@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "reference/axes.h"

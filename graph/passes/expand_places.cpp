@@ -1,6 +1,6 @@
 // expand_places: Trilu and OneHot, which select by where an element stands, become a comparison of places and a SelectV2, which
 // are one kernel of generated code.
-#include "graph/function_call.h"
+#include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "reference/axes.h"

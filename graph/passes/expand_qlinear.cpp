@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/analysis/quantization.h"
 #include "graph/passes.h"
-#include "graph/quantization.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/channel_affine.h"
+#include "graph/analysis/channel_affine.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

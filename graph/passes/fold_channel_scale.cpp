@@ -1,6 +1,6 @@
 // fold_channel_scale: Mul, Div, Add and Sub with one constant per channel go into the weights and
 // the bias of the convolution or matrix product before them.
-#include "graph/channel_affine.h"
+#include "graph/analysis/channel_affine.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <tuple>
 
-#include "graph/attention_views.h"
+#include "graph/analysis/attention_views.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/shape_inference.h"

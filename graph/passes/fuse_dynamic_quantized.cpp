@@ -1,8 +1,8 @@
 // fuse_dynamic_quantized: MatMulInteger and ConvInteger with constant weights whose sums become float32, as dynamic
 // quantisation writes them (DynamicQuantizeLinear -> ConvInteger -> Cast -> Mul -> Add), become QuantMatMul and QuantConv2D with a
 // computed zero point and a multiplier of one: what follows, the computed scale first, is their epilogue.
+#include "graph/analysis/quantization.h"
 #include "graph/passes.h"
-#include "graph/quantization.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {

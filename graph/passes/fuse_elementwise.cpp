@@ -4,7 +4,7 @@
 #include <iterator>
 #include <set>
 
-#include "graph/elementwise_group.h"
+#include "graph/analysis/elementwise_group.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/elementwise_group.h"
+#include "graph/analysis/elementwise_group.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

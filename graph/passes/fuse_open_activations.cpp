@@ -3,7 +3,7 @@
 // and write all once more. Where sizes are known fuse_epilogues takes more.
 #include <algorithm>
 
-#include "graph/elementwise_group.h"
+#include "graph/analysis/elementwise_group.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/analysis/quantization.h"
 #include "graph/passes.h"
-#include "graph/quantization.h"
 #include "graph/rewrite.h"
 #include "reference/widen.h"
 

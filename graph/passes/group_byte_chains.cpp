@@ -5,9 +5,9 @@
 #include <set>
 #include <vector>
 
-#include "graph/elementwise_group.h"
+#include "graph/analysis/elementwise_group.h"
+#include "graph/analysis/quantization.h"
 #include "graph/passes.h"
-#include "graph/quantization.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {

@@ -1,7 +1,7 @@
 // map_slices: ops along axes whose lengths only a run can tell become one node that has them as bodies, for parts of some
 // lengths (slice_regions.h): what is compiled for those is what models of known sizes get, fused, packed and tuned.
+#include "graph/analysis/slice_regions.h"
 #include "graph/rewrite.h"
-#include "graph/slice_regions.h"
 #include "reference/slicing.h"
 
 namespace aoe::graph {

@@ -2,9 +2,9 @@
 // that the model computes when it runs.
 #include <algorithm>
 
+#include "graph/analysis/slice_lengths.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "graph/slice_lengths.h"
 
 namespace aoe::graph {
 

@@ -2,8 +2,8 @@
 // a Quantize with the same scale and zero point it works on the bytes: maximum pooling, and what OpDef::moved is said of.
 #include <algorithm>
 
+#include "graph/analysis/quantization.h"
 #include "graph/passes.h"
-#include "graph/quantization.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {

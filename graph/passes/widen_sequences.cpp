@@ -3,7 +3,7 @@
 // borders, which move nothing.
 #include <algorithm>
 
-#include "graph/elementwise_group.h"
+#include "graph/analysis/elementwise_group.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

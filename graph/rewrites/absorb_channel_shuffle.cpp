@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {

@@ -4,9 +4,9 @@
 // the chain; without it, the Format is chosen as for other ops.
 #include <algorithm>
 
-#include "graph/node_rows.h"
+#include "graph/analysis/node_rows.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {

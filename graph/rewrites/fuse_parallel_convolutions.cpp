@@ -3,9 +3,9 @@
 // One walk over the input instead of several, and few output channels no longer run alone.
 #include <algorithm>
 
-#include "graph/parallel_nodes.h"
+#include "graph/analysis/parallel_nodes.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {

@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/parallel_nodes.h"
+#include "graph/analysis/parallel_nodes.h"
+#include "graph/analysis/strassen_product.h"
 #include "graph/precision.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
-#include "graph/strassen_product.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "reference/attention.h"
 
 namespace aoe::graph {

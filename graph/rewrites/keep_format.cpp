@@ -6,9 +6,9 @@
 #include <set>
 #include <span>
 
-#include "graph/atoms.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/atoms.h"
+#include "graph/subgraphs/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {

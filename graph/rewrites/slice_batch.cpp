@@ -1,9 +1,9 @@
-// slice_batch: a row of ops on a batch of images is carried out image by image (or by a few images): graph/batch_parts.h.
+// slice_batch: a row of ops on a batch of images is carried out image by image (or by a few images): graph/subgraphs/batch_parts.h.
 #include <algorithm>
 
-#include "graph/batch_parts.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/batch_parts.h"
+#include "graph/subgraphs/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {

@@ -3,10 +3,10 @@
 // then, and come from there: whether that pays shows in the whole model.
 #include <algorithm>
 
+#include "graph/analysis/strassen_product.h"
 #include "graph/precision.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
-#include "graph/strassen_product.h"
+#include "graph/subgraphs/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {

@@ -7,7 +7,7 @@
 #include "runtime/acl/objects.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/wall.h"
-#include "runtime/om_bodies.h"
+#include "runtime/om/om_bodies.h"
 
 using namespace aoe::runtime::acl;
 

@@ -21,7 +21,7 @@
 #include "runtime/acl/stamp_names.h"
 #include "runtime/acl/subscription.h"
 #include "runtime/acl/wall.h"
-#include "runtime/op_table.h"
+#include "runtime/om/op_table.h"
 
 namespace aoe::runtime::acl {
 namespace {

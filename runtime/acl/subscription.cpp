@@ -21,9 +21,9 @@
 #include "runtime/acl/prof_mode.h"
 #include "runtime/acl/record_pipe.h"
 #include "runtime/acl/wall.h"
-#include "runtime/om_bodies.h"
-#include "runtime/op_flops.h"
-#include "runtime/signals_blocked.h"
+#include "runtime/om/om_bodies.h"
+#include "runtime/om/op_flops.h"
+#include "runtime/threads/signals_blocked.h"
 
 namespace aoe::runtime::acl {
 namespace {

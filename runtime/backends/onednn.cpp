@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "runtime/backend.h"
-#include "runtime/onednn_kernel.h"
+#include "runtime/onednn/onednn_kernel.h"
 #include "runtime/step_buffers.h"
 
 namespace aoe::runtime {

@@ -10,7 +10,7 @@
 
 #include "aoe/aoe.h"
 #include "base/file.h"
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/impl.h"
 #include "compiler/soc.h"
 #include "compiler/task.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 
 namespace aoe {

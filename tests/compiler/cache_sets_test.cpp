@@ -1,5 +1,5 @@
 // Rows that share a set of L1: the rule against a count, and that no default Schedule of a product breaks it.
-#include "compiler/cache_sets.h"
+#include "compiler/emit/cache_sets.h"
 
 #include <gtest/gtest.h>
 

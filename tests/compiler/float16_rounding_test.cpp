@@ -1,6 +1,6 @@
 // Precision modes of float16: what is rounded, that constants are, and that compiled models compute with float16 factors and
 // float32 sums: against sums in double over _Float16, the compiler's own type.
-#include "graph/float16_rounding.h"
+#include "graph/analysis/float16_rounding.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Format assignment against brute force on random graphs.
-#include "compiler/format_assignment.h"
+#include "compiler/lowering/format_assignment.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
 
-#include "compiler/format_frontier.h"
+#include "compiler/lowering/format_frontier.h"
 
 namespace aoe::compiler {
 namespace {

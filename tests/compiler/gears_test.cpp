@@ -1,6 +1,6 @@
 // Models with gears: compiled as one graph, split into an om per gear, each of which computes what
 // the model does at that size. And the section of weights that they share.
-#include "graph/gears.h"
+#include "graph/import/gears.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "compiler/compiler.h"
-#include "compiler/gear_split.h"
-#include "compiler/weights_section.h"
+#include "compiler/lowering/gear_split.h"
+#include "compiler/lowering/weights_section.h"
 #include "runtime/aligned_memory.h"
 #include "runtime/geared_executor.h"
 #include "tests/compiler/compiled_model.h"

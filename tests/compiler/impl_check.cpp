@@ -15,12 +15,12 @@
 #include <thread>
 
 #include "compiler/loopnest/codegen.h"
-#include "graph/float16_rounding.h"
+#include "graph/analysis/float16_rounding.h"
 #include "graph/precision.h"
 #include "native/kernel.h"
 #include "reference/widen.h"
 #include "runtime/backend.h"
-#include "runtime/onednn_kernel.h"
+#include "runtime/onednn/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/compiler/loopnest_eval.h"
 #include "tests/compiler/machine_code.h"

@@ -5,10 +5,10 @@
 #include <map>
 #include <random>
 
-#include "compiler/format_assignment.h"
-#include "compiler/node_options.h"
+#include "compiler/lowering/format_assignment.h"
+#include "compiler/lowering/node_options.h"
 #include "graph/passes.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/model_text.h"

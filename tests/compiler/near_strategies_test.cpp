@@ -1,5 +1,5 @@
 // What won for the nearest shape: which tasks are neighbours, and when their winners are taken.
-#include "compiler/near_strategies.h"
+#include "compiler/lowering/near_strategies.h"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ graph::Graph near_softmax(std::int64_t rows) {
 }
 
 constexpr double kNearlyTheSame =
-    1.08;  ///< below what compiler/node_options.cpp trusts a neighbour with
+    1.08;  ///< below what compiler/lowering/node_options.cpp trusts a neighbour with
 
 /// A winner that is not the default: the default's Impl and Format, with an axis of its own, which the model of costs tells from the
 /// default's or not.

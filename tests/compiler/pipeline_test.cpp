@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "compiler/gear_split.h"
+#include "compiler/lowering/gear_split.h"
 #include "graph/precision.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"

@@ -5,7 +5,7 @@
 
 #include "graph/passes.h"
 #include "runtime/isa.h"
-#include "runtime/step_paths.h"
+#include "runtime/om/step_paths.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/model_text.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
-#include "compiler/graph_strategies.h"
+#include "compiler/lowering/graph_strategies.h"
 #include "graph/passes.h"
 #include "graph/subgraph.h"
 #include "runtime/backend.h"

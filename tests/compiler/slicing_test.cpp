@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "graph/slice_regions.h"
+#include "graph/analysis/slice_regions.h"
 #include "reference/axes.h"
 #include "tests/compiler/shape_line.h"
 

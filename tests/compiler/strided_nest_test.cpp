@@ -1,5 +1,5 @@
 // The parallel iterations of a StridedNest.
-#include "compiler/strided_nest.h"
+#include "compiler/emit/strided_nest.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "graph/passes.h"
-#include "runtime/step_paths.h"
+#include "runtime/om/step_paths.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/interpret.h"

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text_pool.h"
-#include "graph/small_types.h"
+#include "graph/import/small_types.h"
 #include "reference/onnx_data_type.h"
 #include "reference/widen.h"
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text_pool.h"
 #include "compiler/compiler.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 #include "reference/packed_sequence.h"
 #include "reference/widen.h"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/robustness/om_mutants.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "tests/conformance/own_case.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/robustness/onnx_mutants.h"

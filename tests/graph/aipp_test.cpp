@@ -1,5 +1,5 @@
 // AIPP as graph operators: what they compute is checked against NumPy in tests/cli/aipp_test.sh; here the graph they make.
-#include "graph/aipp.h"
+#include "graph/import/aipp.h"
 
 #include <gtest/gtest.h>
 

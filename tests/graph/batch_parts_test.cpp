@@ -1,5 +1,5 @@
 // slice_batches: which rows of ops on a batch are cut, into how many parts, and that they compute the same.
-#include "graph/batch_parts.h"
+#include "graph/subgraphs/batch_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/atoms.h"
 #include "graph/passes.h"
+#include "graph/subgraphs/atoms.h"
 #include "tests/graph/model_text.h"
 
 namespace aoe::tests {

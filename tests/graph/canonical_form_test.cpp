@@ -1,16 +1,16 @@
 // The canonical form: what may change without changing it, and what may not; atoms and the choice
 // of rows of them.
-#include "graph/canonical_form.h"
+#include "graph/subgraphs/canonical_form.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "graph/atoms.h"
 #include "graph/parts.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
+#include "graph/subgraphs/atoms.h"
 #include "tests/graph/random_blocks.h"
 
 namespace aoe::tests {

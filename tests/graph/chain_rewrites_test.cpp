@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "graph/passes.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "graph/verify.h"
 #include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"

@@ -1,5 +1,5 @@
 // Dynamic gears: the flags, and several gears of a model joined into one graph.
-#include "graph/gears.h"
+#include "graph/import/gears.h"
 
 #include <gtest/gtest.h>
 

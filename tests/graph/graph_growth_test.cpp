@@ -2,11 +2,11 @@
 // what finds rewrites and by what applies them.
 #include <gtest/gtest.h>
 
-#include "graph/atoms.h"
-#include "graph/canonical_form.h"
 #include "graph/passes.h"
-#include "graph/rewrite_plan.h"
 #include "graph/subgraph.h"
+#include "graph/subgraphs/atoms.h"
+#include "graph/subgraphs/canonical_form.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "graph/verify.h"
 #include "tests/graph/large_models.h"
 #include "tests/graph/model_text.h"

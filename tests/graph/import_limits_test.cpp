@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/stop_scope.h"
 #include "graph/evaluation.h"
-#include "graph/import_budget.h"
+#include "graph/import/import_budget.h"
 #include "graph/passes.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"

@@ -1,11 +1,11 @@
 // --input_shape: reading it and applying it to what a model declares.
-#include "graph/input_shapes.h"
+#include "graph/import/input_shapes.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 
 namespace aoe::graph {
 namespace {

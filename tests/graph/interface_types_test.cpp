@@ -1,5 +1,5 @@
 // Types of inputs and outputs as flags ask for them: what is parsed, what the graph looks like, what it computes.
-#include "graph/interface_types.h"
+#include "graph/import/interface_types.h"
 
 #include <gtest/gtest.h>
 

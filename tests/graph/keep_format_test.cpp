@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "graph/canonical_form.h"
 #include "graph/rewrite.h"
-#include "graph/rewrite_plan.h"
 #include "graph/subgraph.h"
+#include "graph/subgraphs/canonical_form.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "tests/graph/model_text.h"
 
 namespace aoe::tests {

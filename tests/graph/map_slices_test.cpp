@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "graph/analysis/slice_regions.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "graph/slice_regions.h"
 #include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 

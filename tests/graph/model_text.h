@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <string>
 
-#include "graph/gears.h"
 #include "graph/graph.h"
-#include "graph/onnx_import.h"
+#include "graph/import/gears.h"
+#include "graph/import/onnx_import.h"
 
 namespace onnx {
 class ModelProto;

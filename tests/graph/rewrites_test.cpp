@@ -8,10 +8,10 @@
 #include <random>
 
 #include "base/json_text.h"
-#include "graph/canonical_form.h"
 #include "graph/passes.h"
-#include "graph/rewrite_plan.h"
 #include "graph/subgraph.h"
+#include "graph/subgraphs/canonical_form.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "tests/graph/interpret.h"
 #include "tests/graph/random_blocks.h"
 

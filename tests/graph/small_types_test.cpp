@@ -1,6 +1,6 @@
 // Tensors of types narrower than a byte, and of float8: how files hold them, and what is refused. What they are worth in
 // operators: tests/conformance/cases, with values from numpy.
-#include "graph/small_types.h"
+#include "graph/import/small_types.h"
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/passes.h"
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/text_pool.h"
+#include "graph/import/text_table.h"
 #include "graph/rewrite.h"
-#include "graph/text_table.h"
 #include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 

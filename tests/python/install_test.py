@@ -67,7 +67,7 @@ class InstallTest(unittest.TestCase):
         unpacked = os.path.join(self.folder, "unpacked")
         shutil.unpack_archive(os.path.join(self.folder, name), unpacked)
         sources = os.path.join(unpacked, name.removesuffix(".tar.gz"))
-        for path in ("PKG-INFO", "CMakeLists.txt", "runtime/om.h", "python/acl/module.cpp", "scripts/packages.txt"):
+        for path in ("PKG-INFO", "CMakeLists.txt", "runtime/om/om.h", "python/acl/module.cpp", "scripts/packages.txt"):
             self.assertTrue(os.path.isfile(os.path.join(sources, path)), path)
         self.assertFalse(os.path.exists(os.path.join(sources, "build")))
         again = subprocess.run([sys.executable, "-c", make, unpacked], cwd=sources, check=True, text=True,

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 #include "tests/robustness/crash_note.h"
 

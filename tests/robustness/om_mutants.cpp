@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/json_text.h"
-#include "runtime/om_container.h"
+#include "runtime/om/om_container.h"
 #include "tests/runtime/om_sections.h"
 
 namespace aoe::tests {

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "graph/evaluation.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 #include "runtime/executor.h"
 #include "tests/compiler/compiled_model.h"

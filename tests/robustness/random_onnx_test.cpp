@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"

@@ -16,8 +16,8 @@
 #include "base/memory.h"
 #include "profiler/recorder.h"
 #include "runtime/backend.h"
-#include "runtime/host_cores.h"
 #include "runtime/jit_module.h"
+#include "runtime/threads/host_cores.h"
 #include "tests/runtime/memory_limit.h"
 #include "tests/runtime/om_builder.h"
 

@@ -1,7 +1,7 @@
 // A hand-made om with gears: relu(x + w) for a batch of 1, 2 or 4 rows.
 #pragma once
 
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 #include "tests/runtime/om_builder.h"
 
 namespace aoe::runtime::tests {

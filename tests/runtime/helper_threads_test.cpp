@@ -1,5 +1,5 @@
 // Every iteration once, whoever comes, late or not at all.
-#include "runtime/helper_threads.h"
+#include "runtime/threads/helper_threads.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // Limits of CPU time and hardware threads, read from kernel files that the test writes.
-#include "runtime/host_cores.h"
+#include "runtime/threads/host_cores.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,11 +1,11 @@
 // Oms that ask for very much before anything of them runs.
-#include "runtime/load_budget.h"
+#include "runtime/om/load_budget.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "runtime/executor.h"
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 #include "tests/runtime/om_bodies.h"
 
 namespace aoe::runtime::tests {

@@ -1,5 +1,5 @@
 // Ops of bodies in profiles: how they are numbered and named, that an execution records each trip, and that memory bounds them.
-#include "runtime/om_bodies.h"
+#include "runtime/om/om_bodies.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "base/stop_scope.h"
 #include "profiler/recorder.h"
 #include "runtime/executor.h"
-#include "runtime/op_table.h"
+#include "runtime/om/op_table.h"
 #include "tests/runtime/memory_limit.h"
 #include "tests/runtime/om_bodies.h"
 

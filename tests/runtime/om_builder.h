@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/backend.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::runtime::tests {
 

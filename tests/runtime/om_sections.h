@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/om_container.h"
+#include "runtime/om/om_container.h"
 
 namespace aoe::tests {
 

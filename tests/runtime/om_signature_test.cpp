@@ -1,12 +1,12 @@
 // Signed oms: what was signed loads with the key, and nothing else does.
-#include "runtime/om_signature.h"
+#include "runtime/om/om_signature.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "runtime/geared_om.h"
-#include "runtime/om_container.h"
+#include "runtime/om/geared_om.h"
+#include "runtime/om/om_container.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"
 

@@ -1,5 +1,5 @@
 // The om file: what was written is read back, and nothing else is accepted.
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "runtime/backend.h"
-#include "runtime/geared_om.h"
-#include "runtime/om_container.h"
-#include "runtime/om_graph.h"
+#include "runtime/om/geared_om.h"
+#include "runtime/om/om_container.h"
+#include "runtime/om/om_graph.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/runtime/om_sections.h"
 #include "tests/temp_dir.h"

@@ -1,5 +1,5 @@
 // What the tuning section says of ops, also when somebody else wrote it.
-#include "runtime/om_tuning.h"
+#include "runtime/om/om_tuning.h"
 
 #include <gtest/gtest.h>
 

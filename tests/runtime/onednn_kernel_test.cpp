@@ -1,6 +1,6 @@
 // OneDnnKernel: refuses parameters that do not fit, and computes what the reference does. Layout conversions, packed
 // weights and whole tasks are tested by tests/compiler/impls_test.cpp.
-#include "runtime/onednn_kernel.h"
+#include "runtime/onednn/onednn_kernel.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>

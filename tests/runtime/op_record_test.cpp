@@ -3,7 +3,7 @@
 #include <array>
 
 #include "profiler/recorder.h"
-#include "runtime/op_flops.h"
+#include "runtime/om/op_flops.h"
 #include "tests/runtime/loaded_om.h"
 #include "tests/runtime/subscription.h"
 

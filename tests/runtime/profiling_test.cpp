@@ -18,7 +18,7 @@
 #include "base/json_text.h"
 #include "profiler/collect/control_socket.h"
 #include "profiler/collect/options.h"
-#include "runtime/op_table.h"
+#include "runtime/om/op_table.h"
 #include "tests/profiler/raw_memory.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"

@@ -1,5 +1,5 @@
 // How steps run, their shares, and the sentence on those that run on the reference path.
-#include "runtime/step_paths.h"
+#include "runtime/om/step_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "compiler/impl.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "tuner/measure/measurer.h"
 #include "tuner/tasks/operator_list.h"
 

@@ -1,5 +1,5 @@
 // Descriptions for people: of tasks (canonical JSON of compiler::key_of) and of subgraphs
-// (graph/canonical_form.h).
+// (graph/subgraphs/canonical_form.h).
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 #include "base/json_text.h"
 #include "base/tensor.h"
 #include "base/words.h"
-#include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
-#include "graph/rewrite_plan.h"
+#include "compiler/lowering/graph_strategies.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "tools/aoe_bank/commands.h"
 
 namespace aoe::tools {

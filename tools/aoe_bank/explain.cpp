@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/words.h"
-#include "compiler/gear_split.h"
+#include "compiler/lowering/gear_split.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
 #include "options/data_dirs.h"
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 #include "tools/aoe_bank/commands.h"
 #include "tools/common/terminal_table.h"
 

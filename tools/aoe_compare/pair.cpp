@@ -12,8 +12,8 @@
 #include "base/random_tensor.h"
 #include "base/tensor_error.h"
 #include "runtime/executor.h"
-#include "runtime/geared_om.h"
-#include "runtime/om_tuning.h"
+#include "runtime/om/geared_om.h"
+#include "runtime/om/om_tuning.h"
 #include "tools/aoe_compare/own_process.h"
 
 namespace aoe::tools {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/statistics.h"
-#include "runtime/om_signature.h"
+#include "runtime/om/om_signature.h"
 
 namespace aoe::tools {
 

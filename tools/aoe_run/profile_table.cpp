@@ -10,8 +10,8 @@
 
 #include "base/statistics.h"
 #include "runtime/backend.h"
-#include "runtime/om_bodies.h"
-#include "runtime/om_tuning.h"
+#include "runtime/om/om_bodies.h"
+#include "runtime/om/om_tuning.h"
 #include "tools/common/terminal_table.h"
 
 namespace aoe::tools {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/recorder.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::tools {
 
@@ -40,7 +40,7 @@ class StepTimes {
   };
 
   const runtime::Om& om_;
-  std::vector<Op> ops_;       ///< by number (runtime/om_bodies.h)
+  std::vector<Op> ops_;       ///< by number (runtime/om/om_bodies.h)
   std::size_t first_op_ = 0;  ///< in events, the ops of all gears are counted on
 };
 

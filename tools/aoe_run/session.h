@@ -9,7 +9,7 @@
 #include "acl/acl.h"
 #include "base/gears.h"
 #include "base/tensor.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::tools {
 

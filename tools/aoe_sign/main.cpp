@@ -11,7 +11,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "runtime/om_signature.h"
+#include "runtime/om/om_signature.h"
 #include "tools/common/commands.h"
 
 namespace aoe::tools {

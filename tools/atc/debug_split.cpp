@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 
 namespace aoe::tools {
 

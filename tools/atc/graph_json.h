@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "graph/graph.h"
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 
 namespace aoe::tools {
 

@@ -6,7 +6,7 @@
 
 #include "compiler/loopnest/loopnest.h"
 #include "compiler/soc.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 
 namespace aoe::tools {
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "tools/atc/graph_json.h"
 #include "tools/common/flags.h"
 

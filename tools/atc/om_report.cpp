@@ -9,8 +9,8 @@
 
 #include "base/json_text.h"
 #include "base/utf8.h"
-#include "runtime/om_tuning.h"
-#include "runtime/step_paths.h"
+#include "runtime/om/om_tuning.h"
+#include "runtime/om/step_paths.h"
 
 namespace aoe::tools {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "runtime/geared_om.h"
+#include "runtime/om/geared_om.h"
 
 namespace aoe::tools {
 

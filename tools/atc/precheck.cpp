@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
-#include "graph/onnx_check.h"
+#include "graph/import/onnx_check.h"
 
 namespace aoe::tools {
 namespace {

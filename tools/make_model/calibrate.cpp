@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "graph/onnx_import.h"
+#include "graph/import/onnx_import.h"
 #include "tools/make_model/quantize.h"
 
 namespace aoe::make_model {

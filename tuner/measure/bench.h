@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/tensor.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "tuner/measure/cache_state.h"
 #include "tuner/measure/measurer.h"
 #include "tuner/policy.h"

@@ -12,7 +12,7 @@
 #include "base/parallel_for.h"
 #include "base/random_tensor.h"
 #include "compiler/compiler.h"
-#include "graph/float16_rounding.h"
+#include "graph/analysis/float16_rounding.h"
 #include "graph/precision.h"
 #include "reference/op.h"
 #include "runtime/backend.h"

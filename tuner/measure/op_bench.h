@@ -11,7 +11,7 @@
 
 #include "bank/strategy.h"
 #include "compiler/task.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "tuner/measure/bench.h"
 
 namespace aoe::tuner {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/rewrite_plan.h"
+#include "graph/subgraphs/rewrite_plan.h"
 #include "tuner/deadline.h"
 
 namespace aoe::tuner {

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/cut_off.h"
-#include "compiler/gear_split.h"
+#include "compiler/lowering/gear_split.h"
 
 namespace aoe::tuner {
 namespace {

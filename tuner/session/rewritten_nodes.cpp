@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "compiler/lowering.h"
+#include "compiler/lowering/lowering.h"
 #include "runtime/backend.h"
 
 namespace aoe::tuner {

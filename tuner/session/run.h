@@ -12,8 +12,8 @@
 
 #include "base/gears.h"
 #include "base/statistics.h"
-#include "compiler/graph_strategies.h"
-#include "compiler/near_strategies.h"
+#include "compiler/lowering/graph_strategies.h"
+#include "compiler/lowering/near_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "tuner/deadline.h"
@@ -72,7 +72,7 @@ struct TuneOptions {
   /// The same model in float32: as it was before choose_bf16(), or without products of bytes. With it, the tuned om's error
   /// against it is measured and reported.
   const graph::Graph* full_precision = nullptr;
-  /// When the graph is that of several gears (graph/gears.h): the tuned om is split into them. The
+  /// When the graph is that of several gears (graph/import/gears.h): the tuned om is split into them. The
   /// model's times are those of one inference of each gear, one after the other.
   Gears gears;
   /// What the graph bank has done to the graph; for the om's tuning section.

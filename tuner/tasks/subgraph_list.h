@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph_strategies.h"
+#include "compiler/lowering/graph_strategies.h"
 #include "tuner/search/plan_search.h"
 #include "tuner/tasks/node_times.h"
 #include "tuner/tasks/tunable.h"

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/json_text.h"
 #include "graph/passes.h"
-#include "runtime/om.h"
+#include "runtime/om/om.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
-#include "graph/gears.h"
-#include "runtime/geared_om.h"
+#include "graph/import/gears.h"
+#include "runtime/om/geared_om.h"
 
 namespace aoe::tuner {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "compiler/compiler.h"
-#include "runtime/om.h"
-#include "runtime/om_bodies.h"
+#include "runtime/om/om.h"
+#include "runtime/om/om_bodies.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"

@@ -1,0 +1,284 @@
+// Growing regions along the order of the nodes. Tested by tests/graph/map_slices_test.cpp.
+#include "graph/analysis/slice_regions.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+/// Nodes and regions, and what they wait for.
+class Units {
+ public:
+  explicit Units(const Graph& graph) : graph_(graph), by_node_(graph.nodes.size(), kNone) {}
+
+  int add() {
+    before_.emplace_back();
+    return static_cast<int>(before_.size()) - 1;
+  }
+
+  /// Whether the node can become part of the unit without waiting for what waits for it.
+  bool takes(int unit, const Node& node) const {
+    return std::ranges::none_of(node.inputs, [&](ValueId input) {
+      const int producer = unit_of(input);
+      return producer != kNone && producer != unit && waits_for(producer, unit);
+    });
+  }
+
+  /// Whether the unit makes what the node reads.
+  bool makes(int unit, const Node& node) const {
+    return std::ranges::any_of(node.inputs, [&](ValueId input) { return unit_of(input) == unit; });
+  }
+
+  void put(NodeId id, int unit) {
+    by_node_[id] = unit;
+    for (const ValueId input : graph_.nodes[id].inputs)
+      if (const int producer = unit_of(input); producer != kNone && producer != unit)
+        before_[unit].insert(producer);
+  }
+
+ private:
+  int unit_of(ValueId value) const {
+    if (value == kNone || graph_.values[value].producer == kNone) return kNone;
+    return by_node_[graph_.values[value].producer];
+  }
+
+  /// Also where it takes too long to tell.
+  bool waits_for(int later, int earlier) const {
+    std::vector<int> open = {later};
+    std::set<int> seen = {later};
+    while (!open.empty()) {
+      const int unit = open.back();
+      open.pop_back();
+      if (--looks_left_ < 0) return true;
+      for (const int before : before_[unit]) {
+        if (before == earlier) return true;
+        if (seen.insert(before).second) open.push_back(before);
+      }
+    }
+    return false;
+  }
+
+  const Graph& graph_;
+  std::vector<int> by_node_;
+  std::vector<std::set<int>> before_;
+  mutable std::int64_t looks_left_ = 1'000'000;  ///< of a model of a million nodes
+};
+
+/// A large constant of which slices choose rows: each body would hold it anew.
+bool chooses_of_table(const Graph& graph, const Node& node) {
+  constexpr std::size_t kLarge = 64 << 10;
+  return reference::is_kind(node.op.type, reference::OpKind::kMove) &&
+         std::ranges::any_of(node.inputs, [&](ValueId id) {
+           return id != kNone && graph.values[id].constant &&
+                  graph.values[id].constant->size_bytes() > kLarge;
+         });
+}
+
+/// Code for known sizes is faster at it than what takes any.
+bool gains(const Node& node) {
+  using reference::OpKind;
+  const OpKind kind = reference::ops().find(node.op.type)->kind;
+  return reference::sums_products(node.op.type) || kind == OpKind::kElementwise ||
+         kind == OpKind::kWindow || kind == OpKind::kReduction || kind == OpKind::kNormalisation;
+}
+
+/// For how many slices weights are to be read that they take a small part of the time.
+double slices_for_weights(const SliceCost& cost) {
+  constexpr double kFlopsPerByte = 32;  // what a byte from memory takes several times over
+  return kFlopsPerByte * cost.weights / std::max(cost.flops, 1.0);
+}
+
+/// How many slices an op likes best at once: weights are read for many rows of a product, while images fill a cache.
+enum class Appetite { kAny, kMany, kFew };
+
+Appetite appetite_of(const SliceCost& cost) {
+  constexpr double kMany = 8, kLarge = 64 << 10;  // what the smallest caches hold
+  if (cost.weights > kLarge && slices_for_weights(cost) >= kMany) return Appetite::kMany;
+  return cost.bytes > kLarge ? Appetite::kFew : Appetite::kAny;
+}
+
+/// Regions in the making.
+class Regions {
+ public:
+  explicit Regions(const Graph& graph) : graph_(graph), lengths_(graph), units_(graph) {}
+
+  void add(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    const std::optional<SliceLength> length = lengths_.add(node);
+    if (!length || chooses_of_table(graph_, node)) return units_.put(id, units_.add());
+    const Appetite appetite = appetite_of(slice_cost(graph_, {{id}, length->axes}));
+    Region& region = region_for(node, *length, appetite);
+    if (region.appetite == Appetite::kAny) region.appetite = appetite;
+    region.nodes.push_back(id);
+    units_.put(id, region.unit);
+  }
+
+  std::vector<SliceRegion> take() {
+    std::vector<SliceRegion> all;
+    for (Region& region : regions_) all.push_back({std::move(region.nodes), region.axes});
+    return all;
+  }
+
+ private:
+  struct Region {
+    int unit;
+    SliceAxes axes;
+    Appetite appetite = Appetite::kAny;
+    std::vector<NodeId> nodes = {};
+  };
+
+  /// The one that makes what the node reads, before others; a new one where none takes it.
+  Region& region_for(const Node& node, const SliceLength& length, Appetite appetite) {
+    std::vector<std::size_t>& growing = growing_[length];
+    std::optional<std::size_t> taking;
+    for (const std::size_t i : growing) {
+      const Region& region = regions_[i];
+      const bool fits = region.appetite == appetite || region.appetite == Appetite::kAny ||
+                        appetite == Appetite::kAny;
+      if (fits && units_.takes(region.unit, node) && (!taking || units_.makes(region.unit, node)))
+        taking = i;
+    }
+    if (taking) return regions_[*taking];
+    // Its like before it will hardly take more: what follows reads what the new one makes.
+    std::erase_if(growing, [&](std::size_t i) { return regions_[i].appetite == appetite; });
+    growing.push_back(regions_.size());
+    return regions_.emplace_back(Region{.unit = units_.add(), .axes = length.axes});
+  }
+
+  const Graph& graph_;
+  SliceLengths lengths_;
+  Units units_;
+  std::vector<Region> regions_;
+  std::map<SliceLength, std::vector<std::size_t>> growing_;  ///< regions that may still take nodes
+};
+
+TensorDesc with_slices(TensorDesc desc, const SliceAxes& axes, std::int64_t slices) {
+  const std::optional<int> last = sliced_axis(desc, axes);
+  if (!last) return desc;
+  const auto end = desc.shape.begin() + *last;
+  std::fill(end - std::min(*last, axes.dims - 1), end, 1);
+  *end = slices;
+  return desc;
+}
+
+/// All that its ops read and make but constants and single elements has one shape.
+bool is_of_one_shape(const Graph& graph, const SliceRegion& region) {
+  const Shape* shape = nullptr;
+  const auto fits = [&](ValueId id) {
+    if (id == kNone) return true;
+    const Shape& own = shape_of(graph, id);
+    if (is_static(own) && element_count(own) == 1) return true;
+    if (graph.values[id].constant) return false;
+    if (shape == nullptr) shape = &own;
+    return own == *shape;
+  };
+  return std::ranges::all_of(region.nodes, [&](NodeId id) {
+    const Node& node = graph.nodes[id];
+    return is_elementwise(node) && std::ranges::all_of(node.inputs, fits) &&
+           std::ranges::all_of(node.outputs, fits);
+  });
+}
+
+/// Parts of elementwise ops on values of one shape shall lie in one piece: along an inner dimension alone they would be copied, row by
+/// row, so that each element is a slice.
+void lay_in_place(const Graph& graph, SliceRegion& region) {
+  const Node& node = graph.nodes[region.nodes.front()];
+  const TensorDesc& desc = graph.values[node.outputs.front()].desc;
+  const std::optional<int> axis = sliced_axis(desc, region.axes);
+  if (!axis || !is_of_one_shape(graph, region)) return;
+  region.is_in_place = true;
+  const auto first = desc.shape.begin() + std::max(0, *axis + 1 - region.axes.dims);
+  if (std::all_of(desc.shape.begin(), first, [](std::int64_t dim) { return dim == 1; })) return;
+  region.axes = {.dims = *axis + 1, .behind = static_cast<int>(desc.shape.size()) - 1 - *axis};
+}
+
+}  // namespace
+
+std::vector<SliceRegion> slice_regions(const Graph& graph) {
+  Regions growing(graph);
+  for (const NodeId id : graph.topological_order()) growing.add(id);
+  std::vector<SliceRegion> regions = growing.take();
+  std::erase_if(regions, [&](const SliceRegion& region) {
+    return std::ranges::none_of(region.nodes, [&](NodeId id) { return gains(graph.nodes[id]); });
+  });
+  for (SliceRegion& region : regions) lay_in_place(graph, region);
+  return regions;
+}
+
+SliceCost slice_cost(const Graph& graph, const SliceRegion& region) {
+  constexpr double kWinograd = 4;  // 3x3 windows of weights are read as 6x6
+  SliceCost cost;
+  std::set<ValueId> weights;
+  const auto desc_of = [&](ValueId id) {
+    if (id == kNone) return TensorDesc{};
+    const Value& value = graph.values[id];
+    return value.constant ? value.desc : with_slices(value.desc, region.axes, 1);
+  };
+  for (const NodeId id : region.nodes) {
+    const Node& node = graph.nodes[id];
+    const bool has_weights = reference::sums_products(node.op.type);
+    const double growth =
+        reference::is_kind(node.op.type, reference::OpKind::kConvolution) ? kWinograd : 1;
+    std::vector<TensorDesc> inputs, outputs;
+    for (const ValueId input : node.inputs) {
+      inputs.push_back(desc_of(input));
+      if (input == kNone) continue;
+      const auto bytes = static_cast<double>(storage_bytes(inputs.back()));
+      if (graph.values[input].constant)
+        cost.weights += has_weights && weights.insert(input).second ? growth * bytes : 0;
+      else if (!is_static(graph.values[input].desc.shape))
+        cost.bytes = std::max(cost.bytes, bytes);
+    }
+    for (const ValueId output : node.outputs) {
+      outputs.push_back(desc_of(output));
+      if (output != kNone)
+        cost.bytes = std::max(cost.bytes, static_cast<double>(storage_bytes(outputs.back())));
+    }
+    cost.flops += reference::flops(node.op, inputs, outputs);
+  }
+  return cost;
+}
+
+std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
+  constexpr double kPartBytes = 256 << 10, kMostBytes = 64 << 20;
+  constexpr double kMostSlices = 64 << 10;
+  constexpr double kManyWeights = 16 << 20;  // which each body holds anew
+  constexpr std::int64_t kStep = 8;
+  const double bytes = std::max(cost.bytes, 1.0);
+  const double wanted = std::max(kPartBytes * threads / bytes, slices_for_weights(cost));
+  const double slices = std::clamp(std::min(wanted, kMostBytes / bytes), 1.0, kMostSlices);
+  std::vector<std::int64_t> sizes = {
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slices)))};
+  const std::size_t most = cost.weights > kManyWeights ? 2 : 3;
+  while (sizes.back() > 1 && sizes.size() < most)
+    sizes.push_back(std::max<std::int64_t>(1, sizes.back() / kStep));
+  return sizes;
+}
+
+std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,
+                                   const SliceAxes& axes, std::int64_t slices) {
+  Graph part = extract(graph, region);
+  std::vector<TensorDesc> expected;
+  for (Value& value : part.values) {
+    if (!value.constant) value.desc = with_slices(value.desc, axes, slices);
+    expected.push_back(value.desc);
+  }
+  try {
+    infer_shapes(part);
+  } catch (const Error& error) {
+    logger("graph")->info("not cut into slices: {}", error.what());
+    return {};
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (part.values[i].desc != expected[i]) return {};
+  return part;
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,170 @@
+// The graph section: Om <-> JSON <-> CBOR.
+#include "runtime/om/om_graph.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json_text.h"
+#include "base/nesting.h"
+#include "base/utf8.h"
+#include "runtime/backend.h"
+
+namespace aoe::runtime {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kPlaceNames[] = {"input", "output", "weight", "arena", "dynamic"};
+
+[[noreturn]] void refuse_word(const std::string& word) {
+  throw Error(ExitCode::kOm, "unknown word '" + word + "' in the graph section");
+}
+
+template <typename Enum, std::size_t kCount>
+Enum enum_from_name(const char* const (&names)[kCount], const std::string& name) {
+  for (std::size_t i = 0; i < kCount; ++i)
+    if (name == names[i]) return static_cast<Enum>(i);
+  refuse_word(name);
+}
+
+const Backend* backend_from_name(const std::string& name) {
+  const Backend* backend = backends().find(name);
+  return backend == nullptr ? (refuse_word(name), nullptr) : backend;
+}
+
+json to_json(const OmTensor& tensor) {
+  json j = {{"name", tensor.name},        {"dtype", static_cast<int>(tensor.desc.dtype)},
+            {"shape", tensor.desc.shape}, {"format", static_cast<int>(tensor.desc.format)},
+            {"c0", tensor.desc.c0},       {"place", kPlaceNames[static_cast<int>(tensor.place)]},
+            {"offset", tensor.offset}};
+  if (tensor.memory != Memory::kHost) j["memory"] = name(tensor.memory);
+  return j;
+}
+
+OmTensor tensor_from_json(const json& j) {
+  OmTensor tensor;
+  j.at("name").get_to(tensor.name);
+  tensor.desc.dtype = static_cast<DataType>(j.at("dtype").get<int>());
+  j.at("shape").get_to(tensor.desc.shape);
+  tensor.desc.format = static_cast<Format>(j.at("format").get<int>());
+  j.at("c0").get_to(tensor.desc.c0);
+  tensor.place = enum_from_name<Place>(kPlaceNames, j.at("place").get<std::string>());
+  j.at("offset").get_to(tensor.offset);
+  const auto memory = j.value("memory", std::string(name(Memory::kHost)));
+  if (memory == name(Memory::kDevice))
+    tensor.memory = Memory::kDevice;
+  else if (memory != name(Memory::kHost))
+    refuse_word(memory);
+  return tensor;
+}
+
+json to_json(const OmStep& step) {
+  json stages = json::array();
+  for (const OmStage& stage : step.stages) {
+    stages.push_back({{"symbol", stage.symbol}, {"extent", stage.extent}});
+    if (stage.rounds != 1) stages.back()["rounds"] = stage.rounds;
+  }
+  return {{"name", step.name},
+          {"op_types", step.op_types},
+          {"origins", step.origins},
+          {"kind", step.backend->traits().name},
+          {"call", reference::to_json(step.call)},
+          {"stages", std::move(stages)},
+          {"params", step.params},
+          {"inputs", step.inputs},
+          {"outputs", step.outputs},
+          {"constants", step.constants},
+          {"workspace", step.workspace},
+          {"scratch_bytes", step.scratch_bytes},
+          {"flops", step.flops},
+          {"bytes", step.bytes}};
+}
+
+OmStep step_from_json(const json& j) {
+  OmStep step;
+  j.at("name").get_to(step.name);
+  j.at("op_types").get_to(step.op_types);
+  j.at("origins").get_to(step.origins);
+  step.backend = backend_from_name(j.at("kind").get<std::string>());
+  step.call = reference::op_call_from_json(j.at("call"));
+  for (const json& stage : j.at("stages"))
+    step.stages.push_back({stage.at("symbol").get<std::string>(),
+                           stage.at("extent").get<std::int64_t>(),
+                           stage.value("rounds", std::int64_t{1})});
+  step.params = j.at("params");
+  j.at("inputs").get_to(step.inputs);
+  j.at("outputs").get_to(step.outputs);
+  j.at("constants").get_to(step.constants);
+  j.at("workspace").get_to(step.workspace);
+  j.at("scratch_bytes").get_to(step.scratch_bytes);
+  j.at("flops").get_to(step.flops);
+  j.at("bytes").get_to(step.bytes);
+  return step;
+}
+
+std::optional<double> real_in(const json& graph, const char* key) {
+  const auto found = graph.find(key);
+  if (found == graph.end()) return std::nullopt;
+  return found->get<double>();
+}
+
+}  // namespace
+
+std::string graph_to_cbor(const Om& om) {
+  json tensors = json::array();
+  for (const OmTensor& tensor : om.tensors) tensors.push_back(to_json(tensor));
+  json steps = json::array();
+  for (const OmStep& step : om.steps) steps.push_back(to_json(step));
+  json graph = {{"name", om.name},
+                {"soc_version", om.soc_version},
+                {"isa", om.isa},
+                {"threads", om.threads},
+                {"c0", om.c0},
+                {"tensors", std::move(tensors)},
+                {"steps", std::move(steps)},
+                {"inputs", om.inputs},
+                {"outputs", om.outputs},
+                {"arena_bytes", om.arena_bytes}};
+  if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
+  if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
+  if (om.has_measured_roofs) graph["roofs"] = "measured";
+  if (!om.texts.empty() || !om.texts.list.empty())
+    graph["texts"] = {
+        {"list", om.texts.list}, {"inputs", om.texts.inputs}, {"outputs", om.texts.outputs}};
+  return cbor_bytes(graph);
+}
+
+void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
+  if (!nests_little_cbor(bytes))
+    throw Error(ExitCode::kOm, "the graph section nests too deeply", where);
+  try {
+    const json graph = parse_cbor(bytes);
+    graph.at("name").get_to(om.name);
+    graph.at("soc_version").get_to(om.soc_version);
+    graph.at("isa").get_to(om.isa);
+    graph.at("threads").get_to(om.threads);
+    om.peak_gflops = real_in(graph, "peak_gflops");
+    om.memory_gb_s = real_in(graph, "memory_gb_s");
+    om.has_measured_roofs = graph.value("roofs", std::string()) == "measured";
+    graph.at("c0").get_to(om.c0);
+    for (const json& tensor : graph.at("tensors")) om.tensors.push_back(tensor_from_json(tensor));
+    for (const json& step : graph.at("steps")) om.steps.push_back(step_from_json(step));
+    graph.at("inputs").get_to(om.inputs);
+    graph.at("outputs").get_to(om.outputs);
+    graph.at("arena_bytes").get_to(om.arena_bytes);
+    if (const auto texts = graph.find("texts"); texts != graph.end()) {
+      texts->at("list").get_to(om.texts.list);
+      texts->at("inputs").get_to(om.texts.inputs);
+      texts->at("outputs").get_to(om.texts.outputs);
+      if (!std::ranges::all_of(om.texts.list, is_utf8))
+        throw Error(ExitCode::kOm, "a text is not UTF-8");
+    }
+  } catch (const json::exception& e) {
+    throw Error(ExitCode::kOm, std::string("the graph section is malformed: ") + e.what(), where);
+  } catch (const Error& e) {
+    throw Error(ExitCode::kOm, std::string("the graph section is malformed: ") + e.what(), where);
+  }
+}
+
+}  // namespace aoe::runtime

@@ -1,0 +1,24 @@
+// The graph and tuning sections of an om: their CBOR, and the checks that a well-formed one must
+// still pass.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/om/load_budget.h"
+#include "runtime/om/om.h"
+
+namespace aoe::runtime {
+
+std::string graph_to_cbor(const Om& om);
+
+/// Fills everything of `om` that the graph section holds. Throws Error(kOm) that names `where`.
+void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om);
+
+/// What must hold before a step may run: ids in range, tensors inside their section or the arena,
+/// known types and formats, stages for jit steps. Throws Error(kOm) that names `where` and the
+/// tensor or step.
+void verify_graph(const Om& om, const std::string& where, LoadBudget& budget);
+
+}  // namespace aoe::runtime
