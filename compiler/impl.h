@@ -122,6 +122,9 @@ enum class NotFinite {
   kOpen  ///< of a library that may take NaN for a number, as in the maximum of a Relu, or of what leaves out factors of 0
 };
 
+/// Of all Impl::error_growth(): Winograd's with tiles of six outputs a side.
+inline constexpr double kMostErrorGrowth = 8;
+
 class Impl {
  public:
   virtual ~Impl() = default;
@@ -137,10 +140,10 @@ class Impl {
   virtual Memory memory() const { return Memory::kHost; }
   /// The rounding errors of its results against those of plain sums of products: more than 1 for what adds and subtracts around
   /// its products. Tests of Impls and the tuner's verification of candidates allow so much, and no more.
-  virtual double error_growth() const { return 1; }
+  virtual double error_growth(const Task&) const { return 1; }
   /// What adds values up before it multiplies them mixes those that no result needs together.
-  virtual NotFinite not_finite(const Task&) const {
-    return error_growth() > 1 ? NotFinite::kAndAround : NotFinite::kWhereDue;
+  virtual NotFinite not_finite(const Task& task) const {
+    return error_growth(task) > 1 ? NotFinite::kAndAround : NotFinite::kWhereDue;
   }
   /// Of a task that it supports, in one of its Formats.
   virtual std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "reference/precision_attrs.h"
+
 namespace aoe::graph {
 namespace {
 
 constexpr const char* kAllowBf16 = "allow_bf16";
 constexpr const char* kAllowFp16 = "allow_fp16";
-constexpr const char* kHighPrecision = "high_precision";
 constexpr const char* kKeepDtype = "keep_dtype";
 
 /// Over two axes, and every output channel sums up all input channels. Of few of these, as a stem has, the windows' rows make
@@ -60,13 +61,13 @@ bool has_faster_sums(const reference::OpCall& op) {
 }
 
 void ask_high_precision(Node& node) {
-  reference::edit_anchor(node.op).attrs.set(kHighPrecision, std::int64_t{1});
+  reference::edit_anchor(node.op).attrs.set(reference::kHighPrecision, std::int64_t{1});
 }
 
 bool is_high_precision(const reference::OpCall& op) {
-  return op.attrs.has(kHighPrecision) ||
+  return op.attrs.has(reference::kHighPrecision) ||
          std::ranges::any_of(reference::flat_steps(op), [](const reference::BodyStep& step) {
-           return step.call.attrs.has(kHighPrecision);
+           return step.call.attrs.has(reference::kHighPrecision);
          });
 }
 

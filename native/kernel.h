@@ -64,6 +64,9 @@ struct Kernel {
   bool takes_any_order = false;
   /// Leaves out what the definition multiplies by 0, so that NaN of infinity times 0 is missing.
   bool skips_zero_factors = false;
+  /// For which calls that it supports it may save multiplications by sums around them: an algorithm whose rounding errors are up to eight times those of
+  /// plain sums.
+  std::function<bool(const Question&)> may_save_products = {};
   /// For which calls generated code, or a library's, is faster: the Impl offers this only where there is none, as sizes are not
   /// known, or values that it needs.
   std::function<bool(const Question&)> is_for_open_sizes = {};

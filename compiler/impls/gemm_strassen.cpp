@@ -43,7 +43,7 @@ class GemmStrassen final : public Impl {
   std::string_view name() const override { return "gemm_strassen"; }
   int version() const override { return 2; }
   /// Sums of blocks cancel less well, by two bits.
-  double error_growth() const override { return 4; }
+  double error_growth(const Task&) const override { return 4; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!graph::is_by_strassen(task.op)) return Unexpected("not marked by the rewrite `strassen`");

@@ -38,9 +38,14 @@ bool lacks_code(const Task& task, const Soc& soc) {
          });
 }
 
-Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {
+std::vector<TensorDesc> inputs_of(const Task& task) {
   std::vector<TensorDesc> inputs;
   for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
+  return inputs;
+}
+
+Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {
+  const std::vector<TensorDesc> inputs = inputs_of(task);
   const native::Question question{task.op, inputs, task.outputs.size()};
   Result<const native::Kernel*> kernel = native::kernel_for(question);
   if (kernel && task.is_static() && (*kernel)->is_for_open_sizes &&
@@ -70,9 +75,13 @@ class Native final : public ImplBy<NativePlan> {
     return choices;
   }
 
+  double error_growth(const Task& task) const override {
+    const auto& saves = native::kernels().find(task.op.type)->may_save_products;
+    return saves && saves({task.op, inputs_of(task), task.outputs.size()}) ? kMostErrorGrowth : 1;
+  }
   NotFinite not_finite(const Task& task) const override {
-    return native::kernels().find(task.op.type)->skips_zero_factors ? NotFinite::kOpen
-                                                                    : NotFinite::kWhereDue;
+    if (native::kernels().find(task.op.type)->skips_zero_factors) return NotFinite::kOpen;
+    return Impl::not_finite(task);
   }
 
  private:

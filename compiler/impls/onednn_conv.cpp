@@ -255,7 +255,7 @@ class OneDnnConvolution final : public Impl {
   explicit OneDnnConvolution(bool is_winograd) : is_winograd_(is_winograd) {}
 
   std::string_view name() const override { return is_winograd_ ? "onednn_winograd" : "onednn"; }
-  double error_growth() const override { return is_winograd_ ? 8 : 1; }  // as our own
+  double error_growth(const Task&) const override { return is_winograd_ ? kMostErrorGrowth : 1; }
   /// The Relu behind it makes zeros of NaN.
   NotFinite not_finite(const Task&) const override { return NotFinite::kOpen; }
 

@@ -180,7 +180,7 @@ class Winograd final : public Impl {
   int version() const override { return is_bf16() ? 2 : 3; }
   /// The transforms add and subtract multiples of up to 8, which F(4,3) shows in its last three bits. Rounded factors of F(2,3) are
   /// sums of at most four numbers, whose rounding shows 1.5 times as much.
-  double error_growth() const override { return is_bf16() ? 2 : 8; }
+  double error_growth(const Task&) const override { return is_bf16() ? 2 : kMostErrorGrowth; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (is_bf16())

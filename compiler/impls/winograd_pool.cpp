@@ -112,7 +112,7 @@ class WinogradPool final : public Impl {
 
   std::string_view name() const override { return name_; }
   int version() const override { return version_with(2, {{"winograd_f43", 2}, {"pool", 2}}); }
-  double error_growth() const override { return 8; }  // as Winograd alone
+  double error_growth(const Task&) const override { return kMostErrorGrowth; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!reference::is_chain(task.op)) return Unexpected(task.anchor().type + " is no chain");

@@ -1,5 +1,5 @@
 // Convolution of floating point, and of bytes whose weights are computed. Of floating point most have a way of their own (depthwise.h,
-// pointwise.h, shifted_convolution.h), with what is fused behind them; of the others what the taps of a block of output places read
+// pointwise.h, winograd_convolution.h, shifted_convolution.h), with what is fused behind them; of the others what the taps of a block of output places read
 // becomes the columns of a product; of bytes, less their zero points, two channels at once. Generated code and libraries are faster at
 // float32 and bytes where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "native/product.h"
 #include "native/shifted_convolution.h"
 #include "native/wide.h"
+#include "native/winograd_convolution.h"
 #include "reference/axes.h"
 #include "reference/quantize.h"
 #include "reference/typed.h"
@@ -165,6 +166,8 @@ void run_real(const Run& run, const RowEnding& ending) {
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
   if (is_pointwise(run, window)) return run_pointwise<T>(run, ending);
+  if constexpr (std::is_same_v<T, float>)
+    if (runs_by_tiles(run, window)) return run_winograd_convolution(run, window, ending);
   if (PaddedPlanes::takes(window)) return run_shifted_convolution<T>(run, window, ending);
   const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
                                    run.inputs[1].as<T>());
@@ -298,6 +301,13 @@ Result<void> supports_activation(const Question& question) {
   return takes_types(anchor, 0, {DataType::kFloat});
 }
 
+/// Of a call that it supports.
+bool may_save_products_of_anchor(const Question& question) {
+  const reference::BodyStep& anchor = question.call.body->steps[0];
+  const std::vector<TensorDesc> inputs = read_by(anchor, question.inputs);
+  return may_run_by_tiles({anchor.call, inputs, 1});
+}
+
 Result<void> supports_bytes(const Question& question) {
   for (std::size_t i = 0; i < 2; ++i)
     if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
@@ -311,10 +321,12 @@ void register_convolution(KernelRegistry& registry) {
   registry.add({.type = "Conv2D",
                 .supports = supports_floats,
                 .run = [](const Run& run) { run_floats(run, {}); },
+                .may_save_products = may_run_by_tiles,
                 .is_for_open_sizes = is_flat_float32});
   registry.add({.type = reference::kFused,
                 .supports = supports_activation,
                 .run = run_with_activation,
+                .may_save_products = may_save_products_of_anchor,
                 .is_for_open_sizes = is_flat_float32});
   registry.add({.type = "ConvInteger", .supports = supports_bytes, .run = run_integer});
 }

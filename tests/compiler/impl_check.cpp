@@ -212,7 +212,8 @@ class KernelRun {
     for (const double each : want)
       if (std::isfinite(each)) largest = std::max(largest, std::fabs(each));
     for (std::size_t k = 0; k < got.size(); ++k) {
-      const double allowed = impl.error_growth() * tolerance(line_.task, want[k], largest);
+      const double allowed =
+          impl.error_growth(line_.task) * tolerance(line_.task, want[k], largest);
       ASSERT_TRUE(is_allowed(got[k], want[k], allowed, where))
           << "output " << i << " element " << k << " of " << got.size() << " in "
           << name(format_.outputs[i]) << ": " << got[k] << ", expected " << want[k];
@@ -425,7 +426,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
       if (options.has_special_values && is_floating(expected[i]->desc().dtype)) {
         run.expect_special(i, *expected[i], impl);
       } else {
-        run.expect_output(i, *expected[i], impl.error_growth());
+        run.expect_output(i, *expected[i], impl.error_growth(line.task));
       }
     }
     if (testing::Test::HasFatalFailure()) return;

@@ -38,9 +38,9 @@ ConstantPtr operand(const TensorDesc& desc, std::uint64_t seed, bool integers_ar
   return zeros;
 }
 
-double error_growth_of(const bank::Strategy& strategy) {
+double error_growth_of(const bank::Strategy& strategy, const compiler::Task& task) {
   const compiler::Impl* const impl = compiler::impls().find(strategy.impl);
-  return impl == nullptr ? 1 : impl->error_growth();
+  return impl == nullptr ? 1 : impl->error_growth(task);
 }
 
 bool runs_a_kernel(const runtime::Om& om) {
@@ -116,7 +116,7 @@ void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompil
       runtime::Om om = options_.build(task_, strategies[i], options_.soc);
       if (!runs_a_kernel(om))
         return Timing::failure(Outcome::kCompileError, "shares memory: has no time of its own");
-      contenders_[i] = {std::move(om), error_growth_of(strategies[i])};
+      contenders_[i] = {std::move(om), error_growth_of(strategies[i], task_)};
       return Timing{};
     });
     const std::scoped_lock lock(one_report_at_a_time);

@@ -111,8 +111,10 @@ class OperatorTuning {
     const auto is_float = [](const TensorDesc& desc) {
       return desc.dtype == DataType::kFloat || desc.dtype == DataType::kUndefined;
     };
-    const auto saves_arithmetic = [](const Candidate& c) { return c.impl->error_growth() > 1; };
     const compiler::Task& task = task_.task;
+    const auto saves_arithmetic = [&](const Candidate& c) {
+      return c.impl->error_growth(task) > 1;
+    };
     if (context_.peak_gflops <= 0 || graph::allows_bf16(task.op) || graph::allows_fp16(task.op) ||
         !std::ranges::all_of(task.inputs, is_float, &compiler::TaskInput::desc) ||
         !std::ranges::all_of(task.outputs, is_float) ||
