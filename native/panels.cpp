@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "native/dot_products.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -98,13 +99,24 @@ Panels<T>::Panels(const Matrix<T>& factor, std::int64_t depth, std::int64_t colu
 template <typename T>
 void Panels<T>::add_panel(Rows<const T> left, std::int64_t rows, std::int64_t depth, const T* panel,
                           Rows<T> sums, std::int64_t columns) const {
+  constexpr std::int64_t kVector = kColumns / 2;
+  constexpr std::int64_t kFew = 3;  // columns that take longer as a vector than as dot products
   const Rows<const T> right = {panel, kColumns};
-  if (columns >= kColumns) return native::add_product<T>(left, rows, depth, right, sums, kColumns);
-  T beyond[kRows * kColumns] = {};
-  native::add_product<T>(left, rows, depth, right, {beyond, kColumns}, kColumns);
+  const std::int64_t whole = std::min(kColumns, columns / kVector * kVector);
+  if (whole > 0) native::add_product<T>(left, rows, depth, right, sums, whole);
+  const std::int64_t others = std::min(kColumns, columns) - whole;
+  if (others == 0) return;
+  if (others <= kFew) {
+    T turned[kFew * kDepth];
+    for (std::int64_t j = 0; j < others; ++j)
+      for (std::int64_t i = 0; i < depth; ++i)
+        turned[j * kDepth + i] = panel[i * kColumns + whole + j];
+    return add_dot_products<T>(left, rows, {turned, kDepth}, others, depth, sums.from(whole));
+  }
+  T beyond[kRows * kVector] = {};
+  native::add_product<T>(left, rows, depth, right.from(whole), {beyond, kVector}, kVector);
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t j = 0; j < columns; ++j)
-      sums.data[r * sums.stride + j] += beyond[r * kColumns + j];
+    for (std::int64_t j = 0; j < others; ++j) sums.row(r)[whole + j] += beyond[r * kVector + j];
 }
 
 template <typename T>
