@@ -62,17 +62,23 @@ class Depthwise {
                         (0.5 + 0.05 * static_cast<double>(window_.kernel_elements()));
     run_.threads.share(
         run_.shape(0)[0] * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
-          std::vector<float> copy(static_cast<std::size_t>(planes_.elements() + kFloats)),
-              sums(static_cast<std::size_t>(rows_ * planes_.row()));
+          std::vector<float> copies[2], sums(static_cast<std::size_t>(rows_ * planes_.row()));
+          for (std::vector<float>& copy : copies)
+            copy.resize(static_cast<std::size_t>(planes_.elements() + kFloats));
+          copy_plane(begin, copies[begin % 2]);
           for (std::int64_t plane = begin; plane < end; ++plane) {
-            planes_.copy(run_.inputs[0].as<float>() + plane * window_.input_elements(),
-                         copy.data());
-            run_plane(plane, copy.data(), sums.data());
+            // Of the next one, too: what a core has just written in pieces it must not read in others.
+            if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
+            run_plane(plane, copies[plane % 2].data(), sums.data());
           }
         });
   }
 
  private:
+  void copy_plane(std::int64_t plane, std::vector<float>& copy) const {
+    planes_.copy(run_.inputs[0].as<float>() + plane * window_.input_elements(), copy.data());
+  }
+
   void run_plane(std::int64_t plane, const float* copy, float* sums) const {
     const std::int64_t channel = plane % channels_;
     const float* weights = run_.inputs[1].as<float>() + channel * window_.kernel_elements();

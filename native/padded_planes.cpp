@@ -1,6 +1,7 @@
 #include "native/padded_planes.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "native/wide.h"
 
@@ -75,20 +76,44 @@ std::vector<std::int64_t> PaddedPlanes::taps() const {
   return taps;
 }
 
+namespace {
+
+/// A stride that the compiler knows: it takes vectors apart.
+template <std::int64_t kStride, typename T>
+AOE_WIDE void copy_strided(const T* __restrict from, std::int64_t count, T* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kStride];
+}
+
+/// The ends of what does not fill vectors are copied by two that overlap.
 template <typename T>
-AOE_WIDE void copy_row(const T* __restrict from, std::int64_t stride, std::int64_t count,
-                       T* __restrict to) {
-  if (stride != 1) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+AOE_WIDE void copy_dense(const T* from, std::int64_t count, T* to) {
+  using Vector = typename Lanes<T>::Loose;
+  constexpr std::int64_t kWhole = Lanes<T>::kCount, kHalf = kWhole / 2;
+  const auto copy_vector = [&](std::int64_t i) {
+    *reinterpret_cast<Vector*>(to + i) = *reinterpret_cast<const Vector*>(from + i);
+  };
+  if (count >= kWhole) {
+    for (std::int64_t i = 0; i + kWhole <= count; i += kWhole) {
+      copy_vector(i);
+      asm("" : "+r"(from));  // or compilers make a call of memcpy() of this loop
+    }
+    return copy_vector(count - kWhole);
+  }
+  if (count < kHalf) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
     return;
   }
-  using Loose = typename Lanes<T>::Loose;
-  std::int64_t i = 0;
-  for (; i + Lanes<T>::kCount <= count; i += Lanes<T>::kCount) {
-    *reinterpret_cast<Loose*>(to + i) = *reinterpret_cast<const Loose*>(from + i);
-    asm("" : "+r"(from));  // or compilers make a call of memcpy() of this loop
-  }
-  for (; i < count; ++i) to[i] = from[i];
+  std::memcpy(to, from, kHalf * sizeof(T));
+  std::memcpy(to + count - kHalf, from + count - kHalf, kHalf * sizeof(T));
+}
+
+}  // namespace
+
+template <typename T>
+void copy_row(const T* from, std::int64_t stride, std::int64_t count, T* to) {
+  if (stride == 1) return copy_dense(from, count, to);
+  if (stride == 2) return copy_strided<2>(from, count, to);
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
 }
 
 template <typename T>
