@@ -16,6 +16,8 @@ class Threads {
   /// Calls `part` for parts of [0, extent), which together are all of it, at most one for each thread. `cost`: of an
   /// iteration, in nanoseconds: what is too little to be shared is one part. Throws what a part throws.
   void share(std::int64_t extent, double cost, const Part& part);
+  /// How many there are: more parts than these gain nothing.
+  virtual std::int64_t count() const = 0;
 
  private:
   virtual void run(std::int64_t extent, const Part& part) = 0;
@@ -23,6 +25,10 @@ class Threads {
 
 /// The calling thread alone.
 class OneThread final : public Threads {
+ public:
+  std::int64_t count() const override { return 1; }
+
+ private:
   void run(std::int64_t extent, const Part& part) override { part(0, extent); }
 };
 

@@ -14,7 +14,8 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kSide = 3;                            ///< of the window
+constexpr std::int64_t kSide = 3;  ///< of the window
+constexpr std::int64_t kWeights = kSide * kSide;
 constexpr std::int64_t kTileSide = 4;                        ///< of a tile of outputs
 constexpr std::int64_t kInputSide = 6;                       ///< of what it reads
 constexpr std::int64_t kProducts = kInputSide * kInputSide;  ///< products of a tile
@@ -57,6 +58,11 @@ AOE_WIDE inline void transform_taps(const Floats (&g)[kSide], Floats (&u)[kInput
   u[5] = g[2];
 }
 
+struct Range {
+  std::int64_t begin, end;
+  std::int64_t count() const { return end - begin; }
+};
+
 /// Tiles side by side: columns [begin, end) of row `row` of tiles, the first of which has number `at` in its block.
 struct TileRun {
   std::int64_t row, begin, end, at;
@@ -91,19 +97,20 @@ class WinogradConvolution {
 
   void run() {
     transform_weights();
-    const std::int64_t blocks = (tiles_ + block_ - 1) / block_;
     constexpr double kProductsPerNs = 40;
+    const std::int64_t blocks = (tiles_ + block_ - 1) / block_,
+                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
     const double cost =
-        static_cast<double>(kProducts * channels_ * per_group_ * block_) / kProductsPerNs;
-    run_.threads.share(
-        run_.shape(0)[0] * groups_ * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-          Block block(*this);
-          for (std::int64_t i = begin; i < end; ++i) {
-            // Of as many blocks as there are, all have as many tiles, or one less.
-            const std::int64_t each = i % blocks;
-            block.run(i / blocks, tiles_ * each / blocks, tiles_ * (each + 1) / blocks);
-          }
-        });
+        static_cast<double>(kProducts * channels_ * per_group_ * block_ / parts) / kProductsPerNs;
+    run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
+      Block block(*this);
+      for (std::int64_t i = begin; i < end; ++i) {
+        // Of as many blocks as there are, all have as many tiles, or one less.
+        const std::int64_t each = i / parts % blocks, part = i % parts;
+        block.run(i / parts / blocks, {tiles_ * each / blocks, tiles_ * (each + 1) / blocks},
+                  {per_group_ * part / parts, per_group_ * (part + 1) / parts});
+      }
+    });
   }
 
  private:
@@ -118,14 +125,14 @@ class WinogradConvolution {
       std::fill_n(inputs_.as<float>(), kProducts * input_matrix(), 0.f);  // no tile is any number
     }
 
-    /// Tiles [begin, end) of `group`, of all groups of all images.
-    void run(std::int64_t group, std::int64_t begin, std::int64_t end) {
-      find_runs(begin, end);
+    /// Tiles of `group`, of all groups of all images, and the output channels among the group's.
+    void run(std::int64_t group, Range tiles, Range outputs) {
+      find_runs(tiles);
       for (std::int64_t c = 0; c < whole_.channels_; ++c)
-        for (const TileRun& tiles : runs_) read(group, c, tiles);
-      multiply(group, end - begin);
-      for (std::int64_t c = 0; c < whole_.per_group_; ++c)
-        for (const TileRun& tiles : runs_) write(group, c, tiles);
+        for (const TileRun& row : runs_) read(group, c, row);
+      multiply(group, tiles.count(), outputs);
+      for (std::int64_t c = outputs.begin; c < outputs.end; ++c)
+        for (const TileRun& row : runs_) write(group, c, row);
     }
 
    private:
@@ -135,12 +142,12 @@ class WinogradConvolution {
     std::int64_t input_matrix() const { return whole_.channels_ * stride_ + kGap; }
     std::int64_t sum_matrix() const { return whole_.per_group_ * stride_ + kGap; }
 
-    void find_runs(std::int64_t begin, std::int64_t end) {
+    void find_runs(Range tiles) {
       runs_.clear();
-      for (std::int64_t at = begin; at < end;) {
+      for (std::int64_t at = tiles.begin; at < tiles.end;) {
         const std::int64_t row = at / whole_.tiles_wide_, first = at % whole_.tiles_wide_;
-        const std::int64_t count = std::min(end - at, whole_.tiles_wide_ - first);
-        runs_.push_back({row, first, first + count, at - begin});
+        const std::int64_t count = std::min(tiles.end - at, whole_.tiles_wide_ - first);
+        runs_.push_back({row, first, first + count, at - tiles.begin});
         at += count;
       }
     }
@@ -175,24 +182,24 @@ class WinogradConvolution {
       }
     }
 
-    void multiply(std::int64_t group, std::int64_t tiles) {
+    void multiply(std::int64_t group, std::int64_t tiles, Range outputs) {
       constexpr std::int64_t kDepth = 256;  // whose columns the first-level cache keeps
       constexpr std::int64_t kVector = 16;
       const std::int64_t columns = std::min(stride_, (tiles + kVector - 1) / kVector * kVector);
       for (std::int64_t point = 0; point < kProducts; ++point) {
         const float* const left =
             whole_.weights_.as<float>() +
-            (group % whole_.groups_ * kProducts + point) * whole_.weight_stride_;
+            (group % whole_.groups_ * kProducts + point) * whole_.weight_stride_ +
+            outputs.begin * whole_.channels_;
         float* const to = sums_.as<float>() + point * sum_matrix();
-        for (std::int64_t c = 0; c < whole_.per_group_; ++c)
+        for (std::int64_t c = outputs.begin; c < outputs.end; ++c)
           std::fill_n(to + c * stride_, columns, 0.f);
         for (std::int64_t i = 0; i < whole_.channels_; i += kDepth)
           add_product<float>(
-              {left + i, whole_.channels_}, whole_.per_group_,
-              std::min(kDepth, whole_.channels_ - i),
+              {left + i, whole_.channels_}, outputs.count(), std::min(kDepth, whole_.channels_ - i),
               Rows<const float>{inputs_.as<float>() + point * input_matrix() + i * stride_,
                                 stride_},
-              {to, stride_}, columns);
+              {to + outputs.begin * stride_, stride_}, columns);
       }
     }
 
@@ -254,37 +261,55 @@ class WinogradConvolution {
 
   void transform_weights() {
     const std::int64_t rows = per_group_ * groups_;
-    run_.threads.share(rows, static_cast<double>(channels_) * 20,
+    run_.threads.share(rows, static_cast<double>(channels_) * 10,
                        [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t row = begin; row < end; ++row) transform_row(row);
+                         std::vector<float> taps(static_cast<std::size_t>(kWeights * tap_stride_));
+                         for (std::int64_t row = begin; row < end; ++row) {
+                           split_taps(row, taps.data());
+                           transform_row(row, taps.data());
+                         }
                        });
   }
 
-  /// Of an output channel, some inputs at a time.
-  AOE_WIDE void transform_row(std::int64_t row) {
-    const float* const from = run_.inputs[1].as<float>() + row * channels_ * kSide * kSide;
+  /// Of the weights of an output channel, those of each tap side by side.
+  AOE_WIDE void split_taps(std::int64_t row, float* to) const {
+    const float* const from = run_.inputs[1].as<float>() + row * channels_ * kWeights;
+    for (std::int64_t c = 0; c < channels_; ++c)
+      for (std::int64_t i = 0; i < kWeights; ++i) to[i * tap_stride_ + c] = from[c * kWeights + i];
+  }
+
+  AOE_WIDE void transform_row(std::int64_t row, const float* taps) {
     float* const to = weights_.as<float>() + row / per_group_ * kProducts * weight_stride_ +
                       row % per_group_ * channels_;
     for (std::int64_t c = 0; c < channels_; c += kFloats) {
-      const std::int64_t count = std::min(kFloats, channels_ - c);
-      Floats taps[kSide][kSide] = {}, rows[kInputSide][kSide];
-      for (std::int64_t each = 0; each < count; ++each)
-        for (std::int64_t i = 0; i < kSide * kSide; ++i)
-          taps[i / kSide][i % kSide][each] = from[(c + each) * kSide * kSide + i];
+      Floats rows[kInputSide][kSide];
       for (std::int64_t j = 0; j < kSide; ++j) {
-        Floats points[kInputSide];
-        const Floats column[kSide] = {taps[0][j], taps[1][j], taps[2][j]};
+        Floats column[kSide], points[kInputSide];
+        for (std::int64_t i = 0; i < kSide; ++i)
+          column[i] = *reinterpret_cast<const Loose*>(taps + (i * kSide + j) * tap_stride_ + c);
         transform_taps(column, points);
         for (std::int64_t i = 0; i < kInputSide; ++i) rows[i][j] = points[i];
       }
+      const bool is_whole = c + kFloats <= channels_;  // else what follows is another row's
       for (std::int64_t i = 0; i < kInputSide; ++i) {
         Floats points[kInputSide];
         transform_taps(rows[i], points);
-        for (std::int64_t j = 0; j < kInputSide; ++j)
-          for (std::int64_t each = 0; each < count; ++each)
-            to[(i * kInputSide + j) * weight_stride_ + c + each] = points[j][each];
+        for (std::int64_t j = 0; j < kInputSide; ++j) {
+          float* const first = to + (i * kInputSide + j) * weight_stride_ + c;
+          if (is_whole)
+            *reinterpret_cast<Loose*>(first) = points[j];
+          else
+            for (std::int64_t each = 0; each < channels_ - c; ++each) first[each] = points[j][each];
+        }
       }
     }
+  }
+
+  /// In how many parts the channels of a block are shared where there are too few blocks for the threads; each transforms the inputs.
+  std::int64_t parts_of(std::int64_t blocks) const {
+    constexpr std::int64_t kLeastChannels = 32;
+    return std::clamp<std::int64_t>(run_.threads.count() / blocks, 1,
+                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
   }
 
   /// Weights that come from memory are read once for each block; else small ones stay in near caches, and there are enough for all threads.
@@ -304,6 +329,7 @@ class WinogradConvolution {
   const std::int64_t channels_ = run_.shape(1)[1];             ///< inputs of a group
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
   const std::int64_t block_ = tiles_of_block();
+  const std::int64_t tap_stride_ = (channels_ + kFloats - 1) / kFloats * kFloats;
   const std::int64_t weight_stride_ = per_group_ * channels_ + kGap;
   Scratch weights_;  ///< a matrix for each group and point: a row for each output channel
 };
@@ -325,7 +351,7 @@ bool may_run_by_tiles(const Question& question) {
 }
 
 bool runs_by_tiles(const Run& run, const reference::Window& window) {
-  constexpr std::int64_t kLeastTiles = 32;
+  constexpr std::int64_t kLeastTiles = 24;
   constexpr std::int64_t kWeightsOfTile = 2048;  // as it takes so long to transform and read them
   const auto suits = [](const reference::WindowAxis& axis) {
     return axis.stride == 1 && axis.dilation == 1 && axis.pad_begin >= 0 && axis.pad_end >= 0;
@@ -343,7 +369,7 @@ bool runs_by_tiles(const Run& run, const reference::Window& window) {
 
 void run_winograd_convolution(const Run& run, const reference::Window& window,
                               const RowEnding& ending) {
-  WinogradConvolution(run, window, ending).run();
+  if (run.output(0).elements() > 0) WinogradConvolution(run, window, ending).run();
 }
 
 }  // namespace aoe::native

@@ -16,7 +16,9 @@ namespace {
 /// What parts throw, which no thread of a team may.
 class NativeThreads final : public native::Threads {
  public:
-  explicit NativeThreads(const LoadContext& context) : team_(context.threads, 0, context.team) {}
+  explicit NativeThreads(const LoadContext& context)
+      : team_(context.threads, 0, context.team), count_(context.threads) {}
+  std::int64_t count() const override { return count_; }
 
  private:
   struct Loop {
@@ -44,6 +46,7 @@ class NativeThreads final : public native::Threads {
   }
 
   JitTeam team_;
+  const std::int64_t count_;
 };
 
 class StepRun final : public native::Run {
