@@ -78,7 +78,8 @@ CommitOutcome merge(StrategySet& set, const NewStrategy& added) {
   return outcome;
 }
 
-/// One writer's turn: the bank is locked, a copy of what is there is open for writing.
+/// One writer's turn: the bank is locked, a copy of what is there is open for writing. A turn that fails leaves no copy: on a full disk
+/// it would take what is left.
 class KnowledgeBank::Turn {
  public:
   Turn(const fs::path& directory, const BankOptions& options)
@@ -86,12 +87,12 @@ class KnowledgeBank::Turn {
     marker_ = read_marker(directory, options.soc_version);
     if (!marker_) write_marker(directory, {.soc_version = options.soc_version, .is_new = true});
     if (!marker_) marker_ = read_marker(directory, options.soc_version);
-    staged_ = fresh_staging_directory(directory);
+    staged_.path = fresh_staging_directory(directory);
     auto base = newest_whole_snapshot(directory, [&](const fs::path& snapshot) {
-      fs::remove_all(staged_);  // what an attempt with a damaged one has left
-      fs::create_directory(staged_);
-      copy_database(snapshot, staged_);
-      store_ = std::make_unique<RocksStore>(RocksStore::open_for_writing(staged_));
+      fs::remove_all(staged_.path);  // what an attempt with a damaged one has left
+      fs::create_directory(staged_.path);
+      copy_database(snapshot, staged_.path);
+      store_ = std::make_unique<RocksStore>(RocksStore::open_for_writing(staged_.path));
     });
     if (base) {
       require_known_schema(*store_, directory);
@@ -100,25 +101,25 @@ class KnowledgeBank::Turn {
     const fs::path live = directory / "db";
     if (marker_->layout > 1 && !marker_->is_new) reject_lost_snapshots(directory);
     if (marker_->layout == 1 && fs::exists(live)) {
-      copy_database(live, staged_);
-      store_ = std::make_unique<RocksStore>(RocksStore::open_for_writing(staged_));
+      copy_database(live, staged_.path);
+      store_ = std::make_unique<RocksStore>(RocksStore::open_for_writing(staged_.path));
     } else {
-      store_ = std::make_unique<RocksStore>(RocksStore::create(staged_));
+      store_ = std::make_unique<RocksStore>(RocksStore::create(staged_.path));
     }
   }
 
   const RocksStore& store() const { return *store_; }
   RocksStore& store() { return *store_; }
-  const fs::path& staged() const { return staged_; }
+  const fs::path& staged() const { return staged_.path; }
 
   /// On disk, and what readers see, when it returns.
   void publish(const std::vector<Write>& batch, bool compacts = false) {
     store_->write_and_close(batch, compacts);
-    seal(staged_);
+    seal(staged_.path);
     // No program that knows layout 1 alone may go on with a `db` that stays behind.
     if (marker_->layout < kLayout)
       write_marker(directory_, {.soc_version = marker_->soc_version, .is_new = marker_->is_new});
-    bank::publish(staged_, directory_);
+    bank::publish(staged_.path, directory_);
     if (marker_->is_new) write_marker(directory_, {.soc_version = marker_->soc_version});
     std::error_code ignored;
     fs::remove_all(directory_ / "db", ignored);  // of layout 1: snapshots have it all
@@ -127,19 +128,28 @@ class KnowledgeBank::Turn {
   /// What `fill` writes into an empty directory becomes the copy.
   void replace_by(const std::function<void(const fs::path&)>& fill) {
     store_.reset();
-    fs::remove_all(staged_);
-    fs::create_directory(staged_);
-    fill(staged_);
-    store_ = std::make_unique<RocksStore>(RocksStore::open_for_writing(staged_));
+    fs::remove_all(staged_.path);
+    fs::create_directory(staged_.path);
+    fill(staged_.path);
+    store_ = std::make_unique<RocksStore>(RocksStore::open_for_writing(staged_.path));
   }
 
   /// Leaves the bank as it was.
   void abandon() {
     store_.reset();
-    fs::remove_all(staged_);
+    fs::remove_all(staged_.path);
   }
 
  private:
+  struct Copy {
+    fs::path path;
+    ~Copy() {
+      std::error_code
+          ignored;  // the next turn removes what this one cannot; published, it has another name
+      fs::remove_all(path, ignored);
+    }
+  };
+
   static FileLock lock(const fs::path& directory, const BankOptions& options) {
     if (options.read_only) throw Error(ExitCode::kBank, "bank is read-only", directory.string());
     make_directories(directory);
@@ -149,7 +159,7 @@ class KnowledgeBank::Turn {
   const fs::path& directory_;
   const FileLock lock_;
   std::optional<Marker> marker_;
-  fs::path staged_;
+  Copy staged_;  // outlives the store, which has it open
   std::unique_ptr<RocksStore> store_;
 };
 

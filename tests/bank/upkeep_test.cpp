@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "bank/health.h"
 #include "bank/marker.h"
@@ -47,6 +48,21 @@ class Upkeep : public ::testing::Test {
   const tests::TempDir temp_;
   const fs::path directory_ = temp_ / "bank";
 };
+
+TEST_F(Upkeep, ACommitThatFailsLeavesNoCopy) {
+  commit(1);
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(directory_))
+      found.insert(entry.path().filename().string());
+    return found;
+  };
+  const std::set<std::string> before = names();
+  fs::create_directory(temp_ / "no backups");
+  EXPECT_THROW(open().restore(temp_ / "no backups"), Error);
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ(entries(), 1u);
+}
 
 TEST_F(Upkeep, RemovesWhatIsAskedAndNothingElse) {
   for (int task = 1; task <= 4; ++task) commit(task);
