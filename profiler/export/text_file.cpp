@@ -17,8 +17,9 @@
 namespace aoe::profiler {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path) {
-  throw Error(ExitCode::kOutput, std::strerror(errno), path.string());
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& cause) {
+  throw Error(ExitCode::kOutput, "cannot be written: " + cause, path.string(),
+              "choose a writable place with enough space");
 }
 
 bool is_plain(char c) {
@@ -86,7 +87,7 @@ void TextFile::flush() {
   while (!rest.empty()) {
     const ssize_t written = ::write(file_.number(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail(unfinished_);
+    if (written <= 0) fail(path_, std::strerror(errno));
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   buffer_.clear();
@@ -95,11 +96,11 @@ void TextFile::flush() {
 void TextFile::finish_as(const std::filesystem::path& path) {
   path_ = path;
   flush();
-  if (::close(file_.release()) != 0) fail(unfinished_);
+  if (::close(file_.release()) != 0) fail(path_, std::strerror(errno));
   std::error_code failed;
   std::filesystem::rename(unfinished_, path_, failed);
   forget_unfinished(unfinished_);
-  if (failed) throw Error(ExitCode::kOutput, failed.message(), path_.string());
+  if (failed) fail(path_, failed.message());
 }
 
 }  // namespace aoe::profiler

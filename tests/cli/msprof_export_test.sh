@@ -55,6 +55,11 @@ exists "$files/step_trace_0_1_2.json"          # the timeline
 exists "$files/step_trace_summary_0_1_2.json"  # and the summary
 (cd "$files" && sha256sum --quiet -c <<<"$all") || fail "an export of one iteration changed that of all"
 
+# No room for a table: its name is said, not that of what was to become it. What was whole before stays.
+run 6 bash -c "ulimit -f 1; trap '' XFSZ; exec msprof export summary -dir '$dir' --model-id=1 --iteration-id=3"
+has err '\.(csv|json): cannot be written: File too large; choose a writable place'
+equal "$(find "$files" -name '*.tmp*')" "" "left of tables"
+
 rm -r "$files"
 echo '{"op_summary": false, "timeline": false}' >reports.json
 run 0 msprof --export=on --output="$dir" --reports=reports.json

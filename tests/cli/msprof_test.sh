@@ -79,6 +79,10 @@ if mkdir tiny && mount -t tmpfs -o size=1m tmpfs tiny 2>/dev/null; then
   run 0 msprof --output=tiny --export=off aoe_run --model=m.om
   equal "$(grep -c 'profiling has stopped' err)" 1 "messages of the full disk"
   has out '^latency_ms '
+  # Without --export=off there is nothing to export, for which the disk is to blame.
+  rm -rf tiny/*
+  run 6 msprof --output=tiny aoe_run --model=m.om
+  has err '^msprof: error: .*: less than 20 MB are left on the disk; choose a place'
   # Full from the beginning, the program does not run; full when it begins to collect, that is said, and not that it did not.
   fill() { dd if=/dev/zero of=tiny/fill bs=64k 2>/dev/null; }
   rm -rf tiny/*; fill
@@ -88,6 +92,10 @@ if mkdir tiny && mount -t tmpfs -o size=1m tmpfs tiny 2>/dev/null; then
   has err '^msprof: error: nothing was collected; .*No space left on device'
   ! grep -q aclInit err || fail 'said that the program did not call aclInit'
   equal "$(ls tiny)" fill "left on the full disk"
+  # No room for the first files either, of which none stays.
+  rm -rf tiny/*; mount -o remount,size=16k tiny
+  run 6 msprof --output=tiny aoe_run --model=m.om
+  has err '^msprof: error: nothing was collected; .*less than 20 MB are left on the disk'
   umount tiny
 fi
 

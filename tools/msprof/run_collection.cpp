@@ -15,6 +15,7 @@
 #include "base/words.h"
 #include "profiler/collect/collection.h"
 #include "profiler/raw/raw_reader.h"
+#include "profiler/raw/raw_writer.h"
 #include "tools/common/stop_signals.h"
 #include "tools/common/tool.h"
 #include "tools/msprof/child.h"
@@ -63,6 +64,18 @@ void check_output(const fs::path& output) {
   fs::remove(tried, status);
 }
 
+/// A collection stops before its disk is full.
+void require_room(const fs::path& output) {
+  check_output(output);
+  std::error_code status;
+  const fs::space_info space = fs::space(output, status);
+  if (!status && space.available < profiler::kLeastFreeBytes)
+    throw Error(
+        ExitCode::kOutput,
+        "less than " + std::to_string(profiler::kLeastFreeBytes >> 20) + " MB are left on the disk",
+        output.string(), "choose a place with enough space");
+}
+
 void say_how_it_ended(const std::vector<std::string>& command, const ChildEnd& end) {
   if (end.signal != 0)
     say(command.front() + " was ended by signal " + std::to_string(end.signal) + " (" +
@@ -102,13 +115,23 @@ int collect_system(const RunSettings& settings) {
     return exit_code == 0 ? ours : static_cast<ExitCode>(exit_code);
   };
   try {
-    check_output(settings.options.output);  // the disk may be full by now
+    require_room(settings.options.output);  // the disk may be full by now
   } catch (const Error& error) {
     throw Error(code(error.code()), std::string("nothing was collected; ") + error.what());
   }
   throw Error(code(ExitCode::kFailure), "nothing was collected",
               settings.command.empty() ? std::string() : settings.command.front(),
               "the program must call aclInit of this library");
+}
+
+void export_collected(const RunSettings& settings, const fs::path& directory) {
+  try {
+    parse_and_export(directory, settings.type);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kData)
+      require_room(directory);  // or it holds too little for that
+    throw;
+  }
 }
 
 int run(const RunSettings& settings) {
@@ -124,7 +147,7 @@ int run(const RunSettings& settings) {
   const std::vector<fs::path> directories = directories_of(settings.options);
   if (directories.empty()) say_why_nothing_was_collected(settings, exit_code);
   for (const fs::path& directory : directories) {
-    if (settings.exports) parse_and_export(directory, settings.type);
+    if (settings.exports) export_collected(settings, directory);
     say("Process profiling data complete. Data is saved in " + directory.string());
   }
   return exit_code;
