@@ -79,6 +79,7 @@ Result<void> PlanBench::prepare() {
     write_om(plain, by_reference, reference_om_);
     write_om(plain, as_it_is, before_om_);
   } catch (const Error& e) {
+    if (e.code() == ExitCode::kOutput) throw;
     return Unexpected(e.what());
   }
   return {};
@@ -131,6 +132,7 @@ Result<void> PlanBench::write(const graph::RewritePlan& plan,
   try {
     write_om(*part, options_of_part(*part, task_, context_), om);
   } catch (const Error& e) {
+    if (e.code() == ExitCode::kOutput) throw;
     return Unexpected(e.what());
   }
   return {};

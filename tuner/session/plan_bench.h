@@ -32,6 +32,7 @@ compiler::CompileOptions options_of_part(const graph::Graph& part, const Subgrap
 /// How the graph bank stores a trial; without a verdict.
 bank::Strategy measured_strategy(const PlanTrial& trial, const PlanBenchContext& context);
 
+/// Throws Error(kOutput) where an om cannot be written: that is no plan's fault, and no bank may say so.
 class PlanBench {
  public:
   /// A plan that is among `records` is not measured again.

@@ -74,6 +74,7 @@ class PlanRace {
       try {
         placed.push_back(write_row(rows_[row], oms.back()));
       } catch (const Error& e) {
+        if (e.code() == ExitCode::kOutput) throw;
         return Unexpected(e.what());
       }
     }

@@ -75,6 +75,28 @@ TEST(PlanBench, TimesNoPlanThatChangesNothing) {
   EXPECT_EQ(bench.take_records().size(), 1u);
 }
 
+TEST(PlanBench, AFullDiskIsNoPlansFault) {
+  const graph::Graph graph = aoe::tests::import_text(R"(
+      g (float[1,16,5,5] x) => (float[1,16,5,5] y) {
+    a = Relu (x)
+    b = Sigmoid (a)
+    y = Tanh (b)
+  })");
+  const aoe::tests::TempDir directory;
+  TuneOptions options{.soc = tests::fake_soc(), .work_directory = directory.path()};
+  const auto tasks = collect_subgraphs(
+      graph, options.soc, {graph, std::vector<double>(graph.nodes.size(), 1e6), options.soc});
+  ASSERT_EQ(tasks.size(), 1u);
+  RaceCounter measurer;
+  PlanBench bench(tasks[0], {graph, {.soc = options.soc}, "", options}, measurer, {});
+  ASSERT_TRUE(bench.prepare());
+  std::filesystem::remove_all(directory.path());
+  EXPECT_THROW(bench.measure(keep(Format::kNHWC)), Error);
+  EXPECT_TRUE(
+      bench.take_records().empty());  // a bank would say of the plan that it does not compile
+  EXPECT_THROW((void)bench.prepare(), Error);
+}
+
 /// Knows every op in ND and, a little faster, in NHWC.
 class TwoFormats final : public bank::StrategySource {
  public:
