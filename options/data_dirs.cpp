@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 #include "base/error.h"
 #include "options/environment.h"
@@ -20,10 +21,17 @@ fs::path this_object() {
   std::error_code status;
   if (is_found && object != nullptr && *object->l_name != '\0')
     return fs::canonical(object->l_name, status);
-  return fs::read_symlink("/proc/self/exe", status);
+  return this_program();
 }
 
 }  // namespace
+
+fs::path this_program() {
+  std::error_code status;
+  const fs::path program = fs::read_symlink("/proc/self/exe", status);
+  if (!status) return program;
+  return fs::canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), status);
+}
 
 fs::path installed_path(const fs::path& relative) {
   constexpr int kLevels = 3;  // bin/, lib/, lib/x86_64-linux-gnu/

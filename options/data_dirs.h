@@ -13,6 +13,9 @@ std::filesystem::path config_directory();
 /// Root of the built-in bank, beside the configurations of an installation; may not exist.
 std::filesystem::path built_in_bank_root();
 
+/// The running program's file, also where /proc is missing.
+std::filesystem::path this_program();
+
 /// `relative` in one of the directories above the program or shared library that this code is part of; empty when it is in none.
 std::filesystem::path installed_path(const std::filesystem::path& relative);
 

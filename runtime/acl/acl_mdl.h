@@ -52,7 +52,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlQuerySizeFromMem(const void* model, size_t mo
                                                     size_t* workSize, size_t* weightSize);
 
 /* ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID: no such file; ACL_ERROR_PARSE_MODEL: not a sound om; ACL_ERROR_GE_LOAD_MODEL:
- * an om that this machine cannot run. The file is read: it may be removed or changed afterwards. */
+ * an om that this machine cannot run; ACL_ERROR_FAILURE: the process lacks descriptors or /proc. The file is read: it may
+ * be removed or changed afterwards. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char* modelPath, uint32_t* modelId);
 /* `model` is copied. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMem(const void* model, size_t modelSize,

@@ -78,7 +78,9 @@ std::uint32_t add_model(GearedOm om, const GivenMemory& memory, const std::strin
   try {
     model = std::make_shared<Model>(id, std::move(om), options, path);
   } catch (const Error& e) {
-    throw AclFailure(ACL_ERROR_GE_LOAD_MODEL, e.what());
+    // What this process lacks (descriptors, /proc) is not the om's fault.
+    throw AclFailure(e.code() == ExitCode::kFailure ? ACL_ERROR_FAILURE : ACL_ERROR_GE_LOAD_MODEL,
+                     e.what());
   }
   const std::lock_guard lock(process_mutex());
   profile_model(*model);

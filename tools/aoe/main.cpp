@@ -13,6 +13,7 @@
 #include "aoe/aoe.h"
 #include "api/settings.h"
 #include "api/wall.h"
+#include "options/data_dirs.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/progress_json.h"
 #include "tools/aoe/report.h"
@@ -124,9 +125,7 @@ ExitCode tune(const po::variables_map& flags) {
 
 /// `aoe report FILES` is a program of its own, a script beside this one. Returns when it cannot be started.
 int start_report(char** arguments) {
-  std::error_code status;
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", status);
-  const std::string program = here.parent_path() / "aoe_report";
+  const std::string program = options::this_program().parent_path() / "aoe_report";
   arguments[0] = const_cast<char*>(program.c_str());
   ::execv(program.c_str(), arguments);
   std::cerr << "aoe: error: " << program

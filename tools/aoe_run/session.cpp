@@ -9,10 +9,11 @@
 namespace aoe::tools {
 namespace {
 
-/// Turns a failed call into an Error with the library's own words. A lack of memory is nobody's fault, whatever was called.
+/// Turns a failed call into an Error with the library's own words. What the process lacks (memory, descriptors) is no file's fault,
+/// whatever was called.
 void check(aclError status, ExitCode code) {
   if (status == ACL_SUCCESS) return;
-  if (status == ACL_ERROR_BAD_ALLOC) code = ExitCode::kFailure;
+  if (status == ACL_ERROR_BAD_ALLOC || status == ACL_ERROR_FAILURE) code = ExitCode::kFailure;
   const char* const message = aclGetRecentErrMsg();
   throw Error(code, message != nullptr ? message : "AscendCL error " + std::to_string(status));
 }
