@@ -72,6 +72,12 @@ std::uint64_t left_in(fs::path directory, const fs::path& top, const CgroupWords
   }
 }
 
+/// A cgroup pays for page tables as well (8 bytes for each 4096), and for pages that each processor has in stock.
+std::uint64_t without_the_kernels_own(std::uint64_t left) {
+  constexpr std::uint64_t kStock = 1 << 20, kPageByTableByte = 512;
+  return left - std::min(left, kStock + left / kPageByTableByte);
+}
+
 std::uint64_t left_by_cgroups(const fs::path& root) {
   std::uint64_t least = kUnlimited;
   std::ifstream in(root / "proc/self/cgroup");
@@ -90,7 +96,7 @@ std::uint64_t left_by_cgroups(const fs::path& root) {
     else if (controllers.find("memory") != std::string::npos)
       ask(root / "sys/fs/cgroup/memory", kVersion1);
   }
-  return least;
+  return least == kUnlimited ? kUnlimited : without_the_kernels_own(least);
 }
 
 /// Of the address space, which `ulimit -v` bounds.

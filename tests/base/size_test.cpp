@@ -67,6 +67,8 @@ class Memory : public testing::Test {
     std::filesystem::create_directories((root_.path() / path).parent_path());
     write_file_atomically(root_.path() / path, text);
   }
+  /// Without page tables and what processors have in stock, or the last MiB before the limit kills.
+  static std::uint64_t of_cgroup(std::uint64_t left) { return left - (1 << 20) - left / 512; }
   tests::TempDir root_;
 };
 
@@ -78,22 +80,24 @@ TEST_F(Memory, IsWhatTheMachineHas) {
 TEST_F(Memory, IsWhatTheTightestCgroupLeaves) {
   write("proc/meminfo", "MemAvailable: 1000000 kB\n");
   write("proc/self/cgroup", "0::/a/b\n");
-  write("sys/fs/cgroup/a/memory.max", "5000\n");
-  write("sys/fs/cgroup/a/memory.current", "3000\n");
-  write("sys/fs/cgroup/a/memory.stat", "anon 1000\ninactive_file 400\nactive_file 100\n");
+  write("sys/fs/cgroup/a/memory.max", "50000000\n");
+  write("sys/fs/cgroup/a/memory.current", "30000000\n");
+  write("sys/fs/cgroup/a/memory.stat", "anon 1000\ninactive_file 4000000\nactive_file 1000000\n");
   write("sys/fs/cgroup/a/b/memory.max", "max\n");
-  write("sys/fs/cgroup/a/b/memory.current", "3000\n");
-  EXPECT_EQ(available_memory_bytes(root_.path()), 2500u);
-  write("sys/fs/cgroup/a/b/memory.max", "4000\n");
-  EXPECT_EQ(available_memory_bytes(root_.path()), 1000u);
+  write("sys/fs/cgroup/a/b/memory.current", "30000000\n");
+  EXPECT_EQ(available_memory_bytes(root_.path()), of_cgroup(25'000'000));
+  write("sys/fs/cgroup/a/b/memory.max", "40000000\n");
+  EXPECT_EQ(available_memory_bytes(root_.path()), of_cgroup(10'000'000));
+  write("sys/fs/cgroup/a/b/memory.max", "30500000\n");
+  EXPECT_EQ(available_memory_bytes(root_.path()), 0u);
 }
 
 TEST_F(Memory, IsWhatACgroupOfVersion1Leaves) {
   write("proc/meminfo", "MemAvailable: 1000000 kB\n");
   write("proc/self/cgroup", "5:cpu:/x\n4:memory:/of/the/host\n");
-  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "7000\n");
-  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "6000\n");
-  EXPECT_EQ(available_memory_bytes(root_.path()), 1000u);
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "70000000\n");
+  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "60000000\n");
+  EXPECT_EQ(available_memory_bytes(root_.path()), of_cgroup(10'000'000));
 }
 
 TEST_F(Memory, IsWhatTheAddressSpaceLeaves) {
