@@ -65,7 +65,8 @@ constexpr int kDoubles = 4;
 template <int V, int Rows>
 AOE_WIDE_EXACT void subtract_rows(const double* factors, std::int64_t n, double* x,
                                   std::int64_t row, std::int64_t begin, std::int64_t end) {
-  auto* vectors = reinterpret_cast<Doubles*>(x);
+  Doubles* const vectors =
+      reinterpret_cast<Doubles*>(x);  // clang forgets what `auto` stands for is aligned to
   Doubles sums[Rows][V];
   for (int r = 0; r < Rows; ++r)
     for (int v = 0; v < V; ++v) sums[r][v] = vectors[(row + r) * V + v];
