@@ -6,6 +6,7 @@
 #include <google/protobuf/text_format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -101,6 +102,63 @@ bool parse_binary(google::protobuf::io::ZeroCopyInputStream* stream, onnx::Model
   return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
 }
 
+/// Calls `visit(number)` for each field of a message that has a length; what it leaves of it is skipped. Ends where no field is.
+template <typename Visit>
+void visit_fields(google::protobuf::io::CodedInputStream& coded, const Visit& visit) {
+  bool is_sound = true;
+  while (const std::uint32_t tag = is_sound ? coded.ReadTag() : 0) {
+    std::uint64_t value = 0;
+    std::uint32_t length = 0;
+    switch (tag & 7) {
+      case 0:
+        is_sound = coded.ReadVarint64(&value);
+        break;
+      case 1:
+        is_sound = coded.Skip(8);
+        break;
+      case 2: {
+        if (!coded.ReadVarint32(&length) || length > INT_MAX) return;
+        const auto outer = coded.PushLimit(static_cast<int>(length));
+        visit(tag >> 3);
+        is_sound = coded.Skip(coded.BytesUntilLimit());
+        coded.PopLimit(outer);
+        break;
+      }
+      case 5:
+        is_sound = coded.Skip(4);
+        break;
+      default:
+        return;
+    }
+  }
+}
+
+/// A string of more than 50 MB protobuf lets grow as it reads it, each time to twice its size: then there are the old one and the copy.
+/// The most that there is at once while the file is parsed, which is its size unless an initializer is so large.
+std::uint64_t bytes_to_parse(const fs::path& path) {
+  constexpr int kGraph = 7, kInitializer = 5, kRawData = 9;  // onnx.proto
+  constexpr std::uint64_t kAtOnce = 50'000'000;
+  std::uint64_t most = fs::file_size(path);
+  if (most <= kAtOnce) return most;
+  FileStream file(path);
+  google::protobuf::io::CodedInputStream coded(file.get());
+  coded.SetTotalBytesLimit(INT_MAX);
+  const auto visit_tensor = [&](std::uint32_t field) {
+    const auto bytes = static_cast<std::uint64_t>(coded.BytesUntilLimit());
+    if (field != kRawData || bytes <= kAtOnce) return;
+    std::uint64_t grown = kAtOnce;
+    while (2 * grown < bytes) grown *= 2;
+    most = std::max(most, static_cast<std::uint64_t>(coded.CurrentPosition()) + 2 * grown);
+  };
+  visit_fields(coded, [&](std::uint32_t in_model) {
+    if (in_model != kGraph) return;
+    visit_fields(coded, [&](std::uint32_t in_graph) {
+      if (in_graph == kInitializer) visit_fields(coded, visit_tensor);
+    });
+  });
+  return most;
+}
+
 [[noreturn]] void fail_as_no_model(const fs::path& name) {
   fail(name, "is not an ONNX model, or truncated or damaged",
        "give a complete .onnx file (weights beyond 2 GB belong in external data)");
@@ -110,7 +168,8 @@ bool parse_binary(google::protobuf::io::ZeroCopyInputStream* stream, onnx::Model
 
 onnx::ModelProto load_model(const fs::path& path) {
   check_is_readable(path);
-  check_memory(fs::file_size(path), "model " + path.string());
+  check_memory(is_text(path) ? fs::file_size(path) : bytes_to_parse(path),
+               "model " + path.string());
   FileStream file(path);
   onnx::ModelProto model;
   if (is_text(path)) {
