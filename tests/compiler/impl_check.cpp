@@ -306,19 +306,22 @@ double running_length(const Task& task) {
   return static_cast<double>(*std::ranges::max_element(task.out().shape));
 }
 
-/// By how much a recurrence without gates enlarges, until its last step, what the first one has rounded: each step multiplies errors by
-/// the root mean square of a row's length, and slopes of activations halve that at the least. Beyond the bound such sequences are
-/// chaotic; what is wrong shows all the same.
+/// By how much a recurrence enlarges, until its last step, what the first one has rounded: each step multiplies errors by the root mean
+/// square of a row's length, less what slopes of activations take: half, and half again where gates are sigmoids. Long sequences of large
+/// weights are chaotic: such roundings become as large as the numbers.
 double recurrence_growth(const Task& task) {
-  if (task.anchor().type != "CommonRNN" || !task.inputs[2].constant) return 1;
-  constexpr double kSlope = 0.5, kMost = 1024;
+  const std::string& type = task.anchor().type;
+  const bool has_gates = type == "DynamicRNN" || type == "DynamicGRUV2";
+  if ((!has_gates && type != "CommonRNN") || !task.inputs[2].constant) return 1;
+  const double slope = has_gates ? 0.25 : 0.5;
+  constexpr double kMost = 0x1p23;
   const std::vector<double> weights = reference::to_doubles(task.inputs[2].constant->view());
   const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
   const Shape& rows = task.in(2).shape;
   const double row = std::sqrt(squares / static_cast<double>(rows[0] * rows[1]));
   const bool is_batch_first = task.anchor().attrs.get_int("layout", 0) != 0;
   const auto steps = static_cast<double>(task.in(0).shape[is_batch_first ? 1 : 0]);
-  return std::min(kMost, std::pow(std::max(1.0, kSlope * row), steps - 1));
+  return std::min(kMost, std::pow(std::max(1.0, slope * row), steps - 1));
 }
 }  // namespace
 
