@@ -29,6 +29,10 @@ class NotImplemented(Fail, NotImplementedError):  # pylint: disable=redefined-bu
     """What compiled models cannot have, such as operators of a library."""
 
 
+class ModelLoadCanceled(Fail):
+    """SessionOptions.set_load_cancellation_flag()."""
+
+
 # Nothing here raises these; a program that catches them has to find them.
 
 
@@ -41,10 +45,6 @@ class EPFail(Fail):
 
 
 class InvalidGraph(Fail):
-    pass
-
-
-class ModelLoadCanceled(Fail):
     pass
 
 

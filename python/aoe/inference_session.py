@@ -15,6 +15,7 @@ import numpy
 from . import acl_library, given_model, om_cache, programs
 from .compile_options import CompileOptions
 from .devices import OrtMemoryInfo, own_ep_device
+from .errors import InvalidArgument, ModelLoadCanceled
 from .feeds import fed, fitting, put, require_known
 from .io_binding import IOBinding, OrtValue
 from .loaded_model import LoadedModel
@@ -76,6 +77,8 @@ class InferenceSession:
                 raise TypeError(f"InferenceSession has no argument {name}")
         require_options(SessionOptions, "sess_options", sess_options)
         self._options = sess_options if sess_options is not None else SessionOptions()
+        if self._options._is_cancelled:
+            raise ModelLoadCanceled("SessionOptions.set_load_cancellation_flag() is set")
         if not providers and not provider_options:
             providers = self._options._providers
         self._providers = chosen(providers, provider_options)
@@ -232,9 +235,8 @@ class InferenceSession:
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
-        return [
-            OrtValue.ortvalue_from_numpy(each) for each in self.run(output_names, feed, run_options)
-        ]
+        with self._execution(output_names, feed, run_options) as results:
+            return [OrtValue(array, kind) for kind, array in results]
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """callback(results, user_data, error text) comes on a thread of its own."""
@@ -340,7 +342,13 @@ class InferenceSession:
         names = [value.name for value in self._border.inputs]
         if not hasattr(input_feed, "items"):
             raise TypeError("input_feed is a dict of arrays by the names of inputs")
+        weights = {value.name for value in self._border.overridable}
         for name in input_feed:
+            if name in weights:
+                raise InvalidArgument(
+                    f"{name} is compiled into the model;"
+                    " SessionOptions.add_initializer() gives it another value"
+                )
             require_known("input", name, names)
         missing = [name for name in names if name not in input_feed]
         if missing:

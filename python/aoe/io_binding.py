@@ -5,7 +5,7 @@ The device is this processor: what is bound is numpy's own memory.
 
 import numpy
 
-from . import element_types
+from . import element_types, texts
 from .devices import require_cpu
 from .errors import InvalidArgument
 
@@ -22,6 +22,8 @@ class OrtValue:
         """Shares the array's memory where it is dense."""
         require_cpu(device_type, device_id)
         array = numpy.asarray(numpy_obj)
+        if array.dtype.kind in "OUS":
+            return OrtValue(texts.array_of_texts(array), element_types.TEXT)
         return OrtValue(numpy.ascontiguousarray(array).reshape(array.shape))
 
     @staticmethod
@@ -82,8 +84,11 @@ class OrtValue:
             )
         numpy.copyto(self._array, np_arr)
 
-    def __array__(self, dtype=None):
-        return self._array if dtype is None else self._array.astype(dtype)
+    def __array__(self, dtype=None, copy=None):
+        wanted = self._array.dtype if dtype is None else numpy.dtype(dtype)
+        if copy is False and wanted != self._array.dtype:
+            raise ValueError(f"an array of {wanted} would be a copy of this one")
+        return self._array.astype(wanted, copy=bool(copy))
 
     def __dlpack__(self, **keywords):
         return self._array.__dlpack__(**keywords)

@@ -97,11 +97,13 @@ class OmCache:
     """`directory`: None: AOE_CACHE_DIR, else below XDG_CACHE_HOME; "": keep nothing.
 
     Any number of processes may share it. Where it cannot be written models are compiled all the
-    same, and a warning says so once. `is_quiet`: atc's warnings are not logged.
+    same, and a warning says so once. `is_quiet`: atc's warnings are not logged; else each once, though it
+    comes with every shape.
     """
 
     def __init__(self, directory=None, is_quiet=False):
         self._is_quiet = is_quiet
+        self._logged = set()
         if directory is None:
             directory = os.environ.get("AOE_CACHE_DIR", _default_directory())
         self.directory = pathlib.Path(directory) if directory else None
@@ -160,14 +162,20 @@ class OmCache:
                 _, said = programs.run(
                     "atc", "--framework=5", f"--model={model}", f"--output={output}", *flags
                 )
-            # Such as operators that run slowly.
-            for line in [] if self._is_quiet else said.splitlines():
-                words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
-                LOGGER.warning("%s", words.replace(f"{directory}{os.sep}", ""))
+            if not self._is_quiet:
+                self._log(said.replace(f"{directory}{os.sep}", ""))
             (om,) = pathlib.Path(directory).glob("*.om")
             yield om
         finally:
             shutil.rmtree(directory, ignore_errors=True)
+
+    def _log(self, said):
+        """Such as operators that run slowly."""
+        for line in said.splitlines():
+            words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
+            if words not in self._logged:
+                self._logged.add(words)
+                LOGGER.warning("%s", words)
 
     def _kept(self, made, path):
         if made.parent.parent != self.directory:  # which was said

@@ -9,7 +9,7 @@ import mmap
 import os
 import typing
 
-from . import element_types
+from . import element_types, foreign_files
 from .errors import InvalidProtobuf
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -75,7 +75,10 @@ def read(content, where="the model"):
     except (IndexError, UnicodeDecodeError, _Malformed) as error:
         reason = str(error)
     # Here, where nothing of the failure holds on to a file that is to be closed.
-    raise InvalidProtobuf(f"{where} is no ONNX model, or a damaged one ({reason})")
+    kind = foreign_files.kind_of(content)
+    raise InvalidProtobuf(
+        f"{where} is {kind}" if kind else f"{where} is no ONNX model, or a damaged one ({reason})"
+    )
 
 
 class _Malformed(Exception):

@@ -79,6 +79,7 @@ class SessionOptions:
     _initializers: typing.Dict[str, typing.Any] = dataclasses.field(default_factory=dict)
     _files: typing.Dict[str, bytes] = dataclasses.field(default_factory=dict)
     _providers: typing.List[typing.Any] = dataclasses.field(default_factory=list)
+    _is_cancelled: bool = False
 
     __setattr__ = _set_checked
 
@@ -104,6 +105,13 @@ class SessionOptions:
 
     def set_provider_selection_policy(self, _policy):
         """Accepted: there is one device."""
+
+    def set_provider_selection_policy_delegate(self, _delegate):
+        """Accepted: there is one device."""
+
+    def set_load_cancellation_flag(self, is_cancelled):
+        """A session made with it is a ModelLoadCanceled."""
+        object.__setattr__(self, "_is_cancelled", bool(is_cancelled))
 
     def add_free_dimension_override_by_name(self, name, size):
         """Where all dimensions are known, the model is compiled when the session is made."""

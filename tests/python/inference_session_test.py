@@ -247,6 +247,14 @@ class CallsTest(SessionTest):
         (y,) = session.run(None, {"x": x})
         numpy.testing.assert_allclose(y, x / (1 + 1e-4 * x * x) ** 0.75)
 
+    def test_operators_on_the_reference_are_named_once(self):
+        path = self.model("slow", "LRN", (-1, 3), attributes={"size": 1}, element_type=11)
+        session = self.open(path)
+        with self.assertLogs("aoe", "WARNING") as said:
+            for rows in (2, 5, 7, 9):
+                session.run(None, {"x": numpy.zeros((rows, 3))})
+        self.assertEqual(len(said.output), len(set(said.output)), said.output)
+
     def test_types_of_elements(self):
         for number, text, dtype in (
             (10, "float16", numpy.float16),
@@ -557,10 +565,41 @@ class BindingTest(SessionTest):
         self.assertTrue(numpy.shares_memory(value.numpy(), x))
         (y,) = self.open(self.model(shape=(2,))).run_with_ort_values(["y"], {"x": value})
         self.assertEqual(y.numpy().tolist(), [0, 2])
+        for wanted, copy in ((None, None), (numpy.float32, False), (numpy.float64, True)):
+            array = value.__array__(wanted, copy=copy)  # as numpy 2 asks
+            self.assertEqual((array.tolist(), numpy.shares_memory(array, x)), ([-1.5, 2], not copy))
         value.update_inplace(numpy.array([7, 8], numpy.float32))
         self.assertEqual(x.tolist(), [7, 8])
         with self.assertRaisesRegex(ValueError, "cannot take"):
             value.update_inplace(numpy.array([7], numpy.float32))
+
+
+    def test_ort_values_of_other_types(self):
+        words = ort.OrtValue.ortvalue_from_numpy(numpy.array(["a", "bc"]))
+        self.assertEqual((words.data_type(), words.numpy().tolist()), ("tensor(string)", ["a", "bc"]))
+        session = self.open(self.model(shape=(2,), element_type=16))
+        x = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numpy.array([0x3F80, 0xBF80], "u2"), 16)
+        (y,) = session.run_with_ort_values(["y"], {"x": x})
+        self.assertEqual(y.data_type(), "tensor(bfloat16)")
+        self.assertEqual(y.numpy().view("u2").tolist(), [0x3F80, 0])
+
+    def test_weights_that_are_inputs_as_well_are_no_inputs(self):
+        """As exporters write them for keep_initializers_as_inputs."""
+        path = self.folder / "weight.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("Mul", ["x", "w"], ["y"], "mul")],
+            [onnx_writer.value("x", 2), onnx_writer.value("w", 2)],
+            [onnx_writer.value("y", 2)],
+            [onnx_writer.tensor("w", [2], [2.0, 3.0])],
+        )
+        session = self.open(str(path))
+        x = numpy.ones(2, numpy.float32)
+        self.assertEqual([each.name for each in session.get_inputs()], ["x"])
+        self.assertEqual(session.get_overridable_initializers(), [])
+        with self.assertRaisesRegex(ValueError, r"add_initializer\(\) gives it another value"):
+            session.run(None, {"x": x, "w": x})
+        self.assertEqual(session.run(None, {"x": x})[0].tolist(), [2, 3])
 
 
 class CacheTest(SessionTest):

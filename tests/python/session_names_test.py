@@ -16,6 +16,14 @@ from aoe.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, InvalidPr
 
 
 class ErrorsTest(SessionTest):
+    def test_the_kinds_of_objects_are_where_programs_import_them(self):
+        from aoe.capi.onnxruntime_inference_collection import NodeArg, OrtDevice, Session
+
+        session = self.open(self.model())
+        self.assertIsInstance(session, Session)
+        self.assertIsInstance(session.get_inputs()[0], NodeArg)
+        self.assertIs(OrtDevice, ort.OrtDevice)
+
     def test_the_exceptions_are_where_programs_import_them(self):
         from aoe.capi import _pybind_state
         from aoe.capi._pybind_state import RuntimeException, get_available_providers
@@ -40,6 +48,8 @@ class ErrorsTest(SessionTest):
             from aoe.quantization import quantize_dynamic
         with self.assertRaisesRegex(ImportError, "is fused when a model is compiled"):
             from aoe.transformers.optimizer import optimize_model
+        with self.assertRaisesRegex(ImportError, "shapes are inferred"):
+            from aoe.tools.symbolic_shape_infer import SymbolicShapeInference
         with self.assertRaisesRegex(ImportError, "trains none"):
             from aoe.training import artifacts
         self.assertFalse(hasattr(ort, "quantization"))
@@ -70,6 +80,21 @@ class ErrorsTest(SessionTest):
         ):
             with self.subTest(path), self.assertRaises(kind):
                 self.open(path)
+
+    def test_files_of_other_kinds_are_named(self):
+        for begin, what in (
+            (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+            (b"\x20\0\0\0ORTM", "ONNX Runtime's own format"),
+            (b"\x20\0\0\0TFL3", "tf2onnx"),
+            (b"PK\3\4", "torch.onnx.export"),
+            (b"\x40\0\0\0\0\0\0\0{\"w\":", "weights"),
+            (b"<!DOCTYPE html>", "download"),
+        ):
+            path = self.folder / "other.onnx"
+            path.write_bytes(begin + b"\7" * 100)
+            for given in (str(path), path.read_bytes()):
+                with self.subTest(what), self.assertRaisesRegex(InvalidProtobuf, what):
+                    self.open(given)
 
 
 class ProvidersTest(SessionTest):
@@ -211,6 +236,15 @@ class OptionsTest(SessionTest):
         for kind in (NotImplementedError, ort.capi.onnxruntime_pybind11_state.NotImplemented):
             with self.assertRaisesRegex(kind, "libmine.so cannot be compiled"):
                 ort.SessionOptions().register_custom_ops_library("libmine.so")
+
+    def test_loading_is_cancelled(self):
+        options = ort.SessionOptions()
+        options.set_load_cancellation_flag(True)
+        with self.assertRaises(ort.capi.onnxruntime_pybind11_state.ModelLoadCanceled):
+            self.open(self.model(), options)
+        options.set_load_cancellation_flag(False)
+        self.open(self.model(), options)
+        options.set_provider_selection_policy_delegate(lambda *_: [])
 
     def test_entries(self):
         options = ort.SessionOptions()
