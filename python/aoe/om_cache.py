@@ -28,6 +28,7 @@ from .logs import LOGGER
 _LIMIT_MB = 10240
 _SCRATCH = ".aoe_compile_"
 _ABANDONED_S = 24 * 3600
+_OF_OMS = "texts in the model are here their places"  # a session gives the texts
 
 
 class Source:
@@ -173,7 +174,7 @@ class OmCache:
         """Such as operators that run slowly."""
         for line in said.splitlines():
             words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
-            if words not in self._logged:
+            if words not in self._logged and not words.startswith(_OF_OMS):
                 self._logged.add(words)
                 LOGGER.warning("%s", words)
 
