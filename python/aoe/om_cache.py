@@ -173,7 +173,7 @@ class OmCache:
     def _log(self, said):
         """Such as operators that run slowly."""
         for line in said.splitlines():
-            words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
+            words = programs.without_stamp(line)
             if words not in self._logged and not words.startswith(_OF_OMS):
                 self._logged.add(words)
                 LOGGER.warning("%s", words)

@@ -101,6 +101,11 @@ def run(name, *arguments, environment=None):
     return done.stdout, done.stderr
 
 
+def without_stamp(line):
+    """What a program has logged, without time, level and folder."""
+    return re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line.strip())
+
+
 def versions(name="atc"):
     """{"engine": .., "LLVM": .., "oneDNN": .., "soc": ..} of the program as it would run now."""
     path = find(name)

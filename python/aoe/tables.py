@@ -37,7 +37,8 @@ class Table:
 
         head = cells("th", self.columns)
         body = "\n".join(cells("td", row) for row in self.rows)
-        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        return f"<div class=wide>{table}</div>"
 
     def _widths(self, width):
         widths = [max(map(len, column)) for column in zip(self.columns, *self.rows)]

@@ -93,7 +93,7 @@ def compile(model, output=None, *, input_shape=None, **flags):
             (made,) = pathlib.Path(scratch).glob("*.om")
             om = wanted.parent / made.name
             os.replace(made, om)
-    return CompiledModel(om, said.strip().splitlines())
+    return CompiledModel(om, [programs.without_stamp(line) for line in said.splitlines()])
 
 
 @programs.naming_arguments
@@ -222,7 +222,7 @@ def _run_aoe(rows, environment, tell, result):
     if code != 0 and not has_result:
         raise programs.ProgramError(command, code, "".join(words))
     for line in words:
-        warnings.warn(line.strip(), stacklevel=4)
+        warnings.warn(programs.without_stamp(line), stacklevel=4)
 
 
 def _teller(progress):

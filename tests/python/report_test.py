@@ -21,8 +21,12 @@ MEASURE = """<pre id=measured></pre><script>
 const seen = {};
 for (const mark of document.querySelectorAll('svg .mark')) {
   const box = mark.getBoundingClientRect(), kind = mark.classList[1];
-  if (box.width > 0 && box.height >= 0 && box.left >= 0 && box.right <= innerWidth) seen[kind] = (seen[kind] || 0) + 1;
+  const wide = mark.closest('.wide'), end = wide ? wide.getBoundingClientRect().left + wide.scrollWidth : innerWidth;
+  if (box.width > 0 && box.height >= 0 && box.left >= 0 && box.right <= end) seen[kind] = (seen[kind] || 0) + 1;
 }
+const heights = [...document.querySelectorAll('svg text, td')].map(text => text.getBoundingClientRect());
+seen.smallest = Math.min(...heights.map(box => box.height));
+seen.tallest = Math.max(...heights.map(box => box.height));
 seen.overflow = document.documentElement.scrollWidth > innerWidth ? 1 : 0;
 document.getElementById('measured').textContent = JSON.stringify(seen);
 </script>"""
@@ -238,7 +242,7 @@ class ReportTest(unittest.TestCase):
         expected = Marks(text).counts
         copy = self.folder / "measured.html"
         copy.write_text(text.replace("</body>", MEASURE + "</body>"), encoding="utf-8")
-        for width in (1200, 500):
+        for width in (1200, 500, 380):
             done = subprocess.run(
                 [
                     BROWSER,
@@ -262,6 +266,8 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(
                 measured.pop("overflow"), 0, f"at {width} pixels it must be scrolled sideways"
             )
+            self.assertGreater(measured.pop("smallest"), 8, f"letters at {width} pixels")
+            self.assertLess(measured.pop("tallest"), 120, f"a cell at {width} pixels, letter by letter")
             self.assertEqual(measured, expected)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -9,6 +10,9 @@ import warnings
 
 import made_models
 import numpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import onnx_writer
 
 import aoe
 from aoe import results, tables
@@ -51,6 +55,17 @@ class CompileTest(ToolsTest):
         compiled = aoe.compile(path, self.folder / "dynamic", input_shape={"input": (2, 3, 32, 32)})
         with compiled.session() as session:
             self.assertEqual(session.get_inputs()[0].shape, [2, 3, 32, 32])
+
+    def test_warnings_are_words_alone(self):
+        path = self.folder / "slow.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("LRN", ["x"], ["y"], "node", size=1)],
+            [onnx_writer.value("x", 5, 3, element_type=11)],
+            [onnx_writer.value("y", 5, 3, element_type=11)],
+        )
+        (said,) = aoe.compile(path, self.folder / "slow").warnings
+        self.assertRegex(said, "^[^[ ]*slow.om: 1 of 1 operators")
 
     def test_what_atc_says(self):
         with self.assertRaisesRegex(

@@ -38,6 +38,8 @@ def main(arguments=None):
             return _say(said.replace("aoe_bank", "aoe_report", 1))
         if not paths:
             raise flags.WrongFlag("nothing to report on; give a result, a bank or a profile")
+        output = given.get("--output", "report.html")
+        _require_another_file(output, paths)
         found = sources.read(paths)
     except flags.WrongFlag as error:
         return _failed(error, ExitCode.USAGE)
@@ -47,7 +49,6 @@ def main(arguments=None):
         return _failed(f"{error.filename}: {error.strerror}", ExitCode.DATA)
     except RuntimeError as error:  # a program's, or that there is none
         return _failed(error, getattr(error, "exit_code", ExitCode.FAILURE))
-    output = given.get("--output", "report.html")
     try:
         written = page.write(found, output)
     except OSError as error:
@@ -70,6 +71,13 @@ def program():
     except KeyboardInterrupt:
         print("aoe_report: interrupted", file=sys.stderr)
         return ExitCode.INTERRUPTED
+
+
+def _require_another_file(output, paths):
+    """A page that replaces what it tells of is a slip of the keyboard."""
+    for path in paths:
+        if os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
+            raise flags.WrongFlag(f"--output {output}: is what is reported on; choose another name")
 
 
 def _say(text):

@@ -222,4 +222,5 @@ def _text(x, y, text, anchor="start", kind="", words=""):
 
 def _svg(height, parts, width=WIDTH):
     body = "\n".join(parts)
-    return f'<svg viewBox="0 0 {width} {height:.0f}" width="{width}" role="img">\n{body}\n</svg>'
+    drawing = f'<svg viewBox="0 0 {width} {height:.0f}" width="{width}" role="img">\n{body}\n</svg>'
+    return f"<div class=wide>{drawing}</div>" if width == WIDTH else drawing

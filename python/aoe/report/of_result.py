@@ -11,7 +11,7 @@ _FATES = (  # class, in the result file, in words
     ("known", ("reserved",), "known to the bank"),
     ("default", ("unsatisfied",), "the default is best"),
     ("failed", ("failed",), "failed"),
-    ("open", ("not searched", "stopped"), "not searched"),
+    ("open", ("not searched", "undecided", "stopped"), "not searched"),
 )
 
 

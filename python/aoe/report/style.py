@@ -17,6 +17,8 @@ STYLE = """
 .aoe th { overflow-wrap: normal; }
 .aoe .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .aoe svg { display: block; max-width: 100%; height: auto; margin: 6px 0; overflow: visible; }
+.aoe .wide { overflow: auto hidden; } .aoe .wide svg { min-width: 640px; overflow: hidden; }
+.aoe .wide td:not(.figure) { min-width: 12ch; }
 .aoe svg text { fill: var(--ink); font-size: 13px; } .aoe svg text.note { fill: var(--soft); font-size: 12px; }
 .aoe svg text.label { font-size: 12px; }
 .aoe svg text.figure { fill: var(--soft); font-size: 12px; }
