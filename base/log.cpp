@@ -5,6 +5,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "base/held_at_fork.h"
 #include "base/log_listener.h"
+#include "base/terminal_line.h"
 #include "base/utf8.h"
 
 namespace aoe {
@@ -35,8 +37,20 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 /// stderr in colours, behind a lock that fork() waits for: spdlog's own is out of reach.
 class Stderr final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  void set_last_line(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    clear_last_line();
+    last_line_ = line;
+    show_last_line();
+  }
+
  protected:
-  void sink_it_(const spdlog::details::log_msg& line) override { colours_.log(line); }
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    clear_last_line();
+    colours_.log(line);
+    show_last_line();
+  }
   void flush_() override { colours_.flush(); }
   void set_pattern_(const std::string& pattern) override { colours_.set_pattern(pattern); }
   void set_formatter_(std::unique_ptr<spdlog::formatter> formatter) override {
@@ -44,6 +58,15 @@ class Stderr final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
  private:
+  void clear_last_line() const {
+    if (!last_line_.empty()) std::fputs("\r\033[K", stderr);
+  }
+  void show_last_line() const {
+    std::fputs(last_line_.c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+  std::string last_line_;  ///< of a terminal, not ended: see terminal_line.h
   const HeldAtFork held_{mutex_, LockRung::kLog};
   spdlog::sinks::stderr_color_sink_st colours_;
 };
@@ -129,6 +152,10 @@ bool set_log_level(const std::string& level) {
   all.level = parsed;
   for (auto& [folder, one] : all.by_folder) one->set_level(parsed);
   return true;
+}
+
+void set_terminal_line(const std::string& line) {
+  loggers().sink->set_last_line(line);
 }
 
 void set_log_listener(LogListener tell) {

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+#include "base/terminal_line.h"
 #include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
@@ -33,7 +34,7 @@ ProgressDisplay::ProgressDisplay()
 ProgressDisplay::~ProgressDisplay() {
   clock_.request_stop();
   clock_.join();
-  if (has_open_line_) std::fputs("\r\033[K", stderr);
+  if (is_terminal_) set_terminal_line("");
 }
 
 void ProgressDisplay::show(const Progress& progress) {
@@ -55,9 +56,7 @@ void ProgressDisplay::draw() {
   const std::string line = text_.line(since_report_s(), terminal_columns() - 1);
   const char* begin = has_color_ ? "\033[36m" : "";
   const char* end = has_color_ ? "\033[0m" : "";
-  std::fputs(fmt::format("\r\033[K{}{}{}", begin, line, end).c_str(), stderr);
-  std::fflush(stderr);
-  has_open_line_ = true;
+  set_terminal_line(line.empty() ? line : begin + line + end);
 }
 
 void ProgressDisplay::tick(const std::stop_token& stop) {

@@ -34,7 +34,6 @@ class ProgressDisplay {
   std::condition_variable_any woken_;
   ProgressText text_;
   bool has_report_ = false;
-  bool has_open_line_ = false;
   Clock::time_point reported_at_, said_at_ = Clock::now();
   std::jthread clock_;  ///< the last member: it uses the others
 };
