@@ -102,7 +102,7 @@ typedef struct AoeProgress {
   double limit_left_s;  /* until the option "time_limit" ends the run; negative: there is none */
   const char* waiting;  /* why nothing is measured at the moment; "": something is */
   int32_t known_tasks;  /* of those done: not searched, because the bank knows them */
-  int32_t not_searched; /* when the search has ended: tasks whose turn did not come */
+  int32_t not_searched; /* when the search has ended: tasks that are not decided */
   int32_t model_index;  /* of several models, from 1 */
   int32_t model_count;
 } AoeProgress;
@@ -159,7 +159,7 @@ typedef struct AoeTuningResult {
   const char* model_path;  /* the tuned om; "" when there is none */
   const char* output_path; /* its copy at the option "output"; "" when there is none */
   const char* ended_by;    /* "done", "time_limit", "search_limit", "trials", "stopped" */
-  int32_t not_searched;    /* tasks whose turn did not come */
+  int32_t not_searched;    /* tasks that are not decided */
   double baseline_low_ms,
       baseline_high_ms; /* 95% confidence intervals; 0 when it was not measured */
   double result_low_ms, result_high_ms;

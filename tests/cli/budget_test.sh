@@ -10,10 +10,10 @@ documented() { json "$(ls w/aoe_result_opat_*.json)" "$1"; }
 
 # A search that ends at once: one line for what it left, no success, and an om none the less. `--reload` would go on.
 run 0 tune --preset="$brief" --search_limit=0.001 --result=r.json --output=tuned
-has err '^the search has ended: [0-9]+ of [0-9]+ tasks were not searched \('
+has err '^the search has ended: [0-9]+ of [0-9]+ tasks were not searched to the end \('
 grep -q "nothing measured" err && fail "tasks without a turn are listed"
 [ "$(wc -l <err)" -lt 10 ] || fail "$(wc -l <err) lines of progress"
-has out '^[0-9]+ of [0-9]+ tasks were not searched, because of the limit of the search; --reload goes on$'
+has out '^[0-9]+ of [0-9]+ tasks were not searched to the end, because of the limit of the search; --reload goes on$'
 exists tuned.om
 tasks=$(json r.json "d['results'][0]['tasks']['total']")
 [ "$tasks" -gt 5 ] || fail "$tasks tasks"
@@ -66,6 +66,15 @@ steps = [b - a for a, b in zip(elapsed, elapsed[1:])]
 print(len(set(elapsed)), "seconds shown, largest step", max(steps, default=0))
 assert len(set(elapsed)) > 1
 PY
+  # What is logged meanwhile stands on lines of its own. So soon not even the untuned model is measured, which is a warning.
+  script -qefc "stty cols 80; aoe --framework=5 --model=m.onnx --job_type=2 --time_limit=0.3" tty >/dev/null || fail "aoe in no time"
+  python3 - tty <<'PY' || fail "a warning stands behind the clock"
+import sys
+shown = [line.split("\r\033[K")[-1] for line in open(sys.argv[1], newline="", errors="replace").read().split("\n")]
+warnings = [line for line in shown if "the time was up" in line]
+assert warnings, shown
+assert not any("elapsed" in line for line in warnings), warnings
+PY
 fi
 
 # The whole run ends in time: a minute more is more than any machine that runs tests needs for what cannot be cut off.
@@ -77,7 +86,7 @@ equal "$(one "['budget']['ended_by']")" time_limit "ended_by"
 equal "$(one "['budget']['time_limit_s']")" 10.0 "time_limit_s"
 equal "$(one "['budget']['search_limit_s']")" None "search_limit_s"
 equal "$(one "['state']")" "tuning incomplete" "state"
-has out "^[0-9]+ of [0-9]+ tasks were not searched, because of the time limit; --reload goes on$"
+has out "^[0-9]+ of [0-9]+ tasks were not searched to the end, because of the time limit; --reload goes on$"
 
 # So short that nothing is measured: an untuned om where it was wanted, and no word of anything won.
 run 0 tune --time_limit=0.01 --progress_bar=off --output=untuned

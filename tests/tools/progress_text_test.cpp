@@ -95,7 +95,7 @@ TEST(ProgressText, WhatWasNotSearchedIsOneLine) {
   p.not_searched = 3;
   p.stage = AOE_STAGE_CONFIRM;
   EXPECT_EQ(text.report(p),
-            "the search has ended: 3 of 4 tasks were not searched (0:04 elapsed)\n"
+            "the search has ended: 3 of 4 tasks were not searched to the end (0:04 elapsed)\n"
             "confirming in the model (0:04 elapsed)\n");
 }
 

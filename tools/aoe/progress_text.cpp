@@ -156,8 +156,8 @@ std::string ModelProgressText::report(const Progress& progress) {
   const auto say = [&](const std::string& text) { log += text + " (" + times(0) + ")\n"; };
   if (!task.empty()) say(task);
   if (ends_search)
-    say(fmt::format("the search has ended: {} of {} tasks were not searched", progress.not_searched,
-                    progress.tasks_total));
+    say(fmt::format("the search has ended: {} of {} tasks were not searched to the end",
+                    progress.not_searched, progress.tasks_total));
   if (!waiting.empty() || (is_new_stage && !stage_text(progress).empty()))
     say(stage_text(progress));
   return log;

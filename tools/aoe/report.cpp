@@ -58,8 +58,9 @@ void print_tasks(std::ostream& out, const AoeTuningResult& result) {
   out << fmt::format("{} tasks, {} known to the bank, {} trials\n", result.tasks,
                      result.known_tasks, result.trials);
   if (result.not_searched > 0)
-    out << fmt::format("{} of {} tasks were not searched, because of the {}; --reload goes on\n",
-                       result.not_searched, result.tasks, limit_in_words(result.ended_by));
+    out << fmt::format(
+        "{} of {} tasks were not searched to the end, because of the {}; --reload goes on\n",
+        result.not_searched, result.tasks, limit_in_words(result.ended_by));
 }
 
 void print_finish_line(std::ostream& out, const AoeTuningResult& result) {

@@ -23,7 +23,7 @@ struct RepoSummary {
   int reserved = 0;     ///< in the bank before, unchanged
   int unsatisfied = 0;  ///< not in the bank before, nothing better than the default found
   int not_searched =
-      0;  ///< not in the bank before, and the run ended before their turn; an addition
+      0;  ///< not in the bank before, and the run ended before they were decided; an addition
   int hit() const { return update + reserved; }
   int total() const { return add + hit() + unsatisfied; }
 };

@@ -20,13 +20,14 @@ enum class Decision {
   kFailed,       ///< not even the default could be measured
   kStopped,      ///< no decision: tuning was stopped
   kNotSearched,  ///< its turn did not come; in no journal
+  kUndecided,    ///< searched, but a limit came before it was decided; in no journal
 };
 
 inline bool is_win(Decision decision) {
   return decision == Decision::kAdd || decision == Decision::kUpdate;
 }
 
-/// "added", "updated", "reserved", "unsatisfied", "failed", "stopped", "not searched"
+/// "added", "updated", "reserved", "unsatisfied", "failed", "stopped", "not searched", "undecided"
 std::string_view name(Decision decision);
 
 struct Conclusion {

@@ -35,6 +35,8 @@ std::string_view name(Decision decision) {
       return "stopped";
     case Decision::kNotSearched:
       return "not searched";
+    case Decision::kUndecided:
+      return "undecided";
   }
   return "";
 }
@@ -47,11 +49,13 @@ void Ledger::note_known(const Tunable& tunable, const std::optional<bank::Strate
   if (has_winner) entry.strategies = known->strategies;
 }
 
-void Ledger::note_unsearched(const Tunable& tunable,
-                             const std::optional<bank::StrategySet>& known) {
+void Ledger::note_undecided(const Tunable& tunable, const std::optional<bank::StrategySet>& known,
+                            int trials) {
   note_known(tunable, known);
-  if (entries_.back().decision == Decision::kUnsatisfied)
-    entries_.back().decision = Decision::kNotSearched;
+  Entry& entry = entries_.back();
+  entry.conclusion.measured = trials;
+  if (entry.decision == Decision::kUnsatisfied)
+    entry.decision = trials > 0 ? Decision::kUndecided : Decision::kNotSearched;
 }
 
 void Ledger::adopt(const Tunable& tunable, const bank::StrategySet& unconfirmed) {
@@ -188,7 +192,7 @@ RepoSummary Ledger::summary() const {
           .update = count({Decision::kUpdate}),
           .reserved = count({Decision::kReserved}),
           .unsatisfied = count({Decision::kUnsatisfied, Decision::kFailed}),
-          .not_searched = count({Decision::kNotSearched})};
+          .not_searched = count({Decision::kNotSearched, Decision::kUndecided})};
 }
 
 std::vector<TaskGain> Ledger::gains() const {

@@ -24,8 +24,9 @@ class Ledger {
   /// Not searched, because the bank knows it: with a winner a hit, without one unsatisfied.
   void note_known(const Tunable& tunable, const std::optional<bank::StrategySet>& known);
 
-  /// Its turn did not come: with a winner in the bank a hit, without one neither searched nor decided.
-  void note_unsearched(const Tunable& tunable, const std::optional<bank::StrategySet>& known);
+  /// A limit came after so many trials of it, or before its turn: with a winner in the bank a hit, without one not decided.
+  void note_undecided(const Tunable& tunable, const std::optional<bank::StrategySet>& known,
+                      int trials);
 
   /// What an unfinished run has won and not confirmed: known, and confirmed or withdrawn with this run's.
   void adopt(const Tunable& tunable, const bank::StrategySet& unconfirmed);

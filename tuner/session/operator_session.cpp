@@ -258,7 +258,7 @@ class OperatorSession final : public TuningSession {
   }
 
   void leave(const SpreadSearch::Sent& sent) {
-    note_unsearched(*sent.tunable, sent.known);
+    note_undecided(*sent.tunable, sent.known, 0);
     after(*sent.tunable);
   }
 

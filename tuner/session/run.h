@@ -44,7 +44,7 @@ struct Progress {
   double limit_left_s = -1;  ///< until the run's deadline; negative: it has none
   std::string waiting;       ///< why nothing is measured at the moment; empty: something is
   int known = 0;  ///< tasks that are not searched because the bank knows them; among tasks_done
-  int not_searched = 0;  ///< when the search has ended: tasks whose turn did not come
+  int not_searched = 0;  ///< when the search has ended: tasks that are not decided
 };
 
 struct TuneOptions {
@@ -139,7 +139,7 @@ struct TuneOutcome {
   std::vector<TaskFate> fates;  ///< of all tasks that were decided, the largest in the model first
   std::vector<std::string> failed_ops;
   int tasks = 0;
-  int not_searched = 0;     ///< tasks whose turn did not come
+  int not_searched = 0;     ///< tasks that are not decided
   int settled = 0;          ///< tasks not searched again: the bank knows how they ended
   std::int64_t trials = 0;  ///< made by this run; at most max_trials
   BudgetUsed used;

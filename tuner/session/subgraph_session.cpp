@@ -240,7 +240,8 @@ class SubgraphSession final : public TuningSession {
 
   void leave_undecided() {
     for (std::size_t i = 0; i < finalists_.size(); ++i)
-      note_unsearched(*finalists_[i].task, known_of_finalists_[i]);
+      note_undecided(*finalists_[i].task, known_of_finalists_[i],
+                     static_cast<int>(finalists_[i].trials.size()));
     cut_short(RunEnd::kTimeLimit);
   }
 

@@ -143,13 +143,14 @@ void TuningSession::tune(const Tunable& tunable) {
     ledger_.note_known(tunable, known);
     on_settled(tunable, *known);
   } else if (is_time_up() || trials_for(tunable) == 0) {
-    note_unsearched(tunable, known);
+    note_undecided(tunable, known, 0);
     return after(tunable);
   } else {
     report(Stage::kSearch);
     const Searched searched = search_in_time(tunable, known);
     if (searched == Searched::kElsewhere) return;
-    if (searched == Searched::kStopped && !is_stopped()) note_unsearched(tunable, known);
+    if (searched == Searched::kStopped && !is_stopped())
+      note_undecided(tunable, known, progress_.trials);
     if (searched == Searched::kStopped) return after(tunable);
     if (options_.searched != nullptr) options_.searched->insert(tunable.key.description);
   }
@@ -176,8 +177,8 @@ bool TuningSession::was_searched(const Tunable& tunable) const {
   return options_.searched != nullptr && options_.searched->contains(tunable.key.description);
 }
 
-void TuningSession::note_unsearched(const Tunable& tunable, const Known& known) {
-  ledger_.note_unsearched(tunable, known);
+void TuningSession::note_undecided(const Tunable& tunable, const Known& known, int trials) {
+  ledger_.note_undecided(tunable, known, trials);
   cut_short(is_time_up() ? search_limit_ : RunEnd::kTrials);
   is_result_stale_ = true;
 }

@@ -79,7 +79,7 @@ class TuningSession {
   ConfirmSetting confirm_setting() const;
   /// A limit has come before everything was done.
   void cut_short(RunEnd limit) { ended_by_ = limit; }
-  void note_unsearched(const Tunable& tunable, const Known& known);
+  void note_undecided(const Tunable& tunable, const Known& known, int trials);
   void tune(const Tunable& tunable);
   void note_decided(const Tunable& tunable);
   void journal_spent() const;

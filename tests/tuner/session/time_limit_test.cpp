@@ -135,6 +135,20 @@ TEST_F(TimeLimit, WhatWasNotSearchedIsNotReportedOneByOne) {
   EXPECT_LE(static_cast<int>(ops.size()), kTasks - outcome.not_searched + 1) << "one was cut off";
 }
 
+/// What had trials was searched, though nothing came of it.
+TEST_F(TimeLimit, ATaskInWhoseMidstTheSearchEndsIsUndecided) {
+  const TuneOutcome outcome = tune_within(20);
+  int open = 0, undecided = 0;
+  for (const TaskFate& task : outcome.fates) {
+    if (task.fate != "not searched" && task.fate != "undecided") continue;
+    ++open;
+    undecided += task.fate == "undecided";
+    EXPECT_EQ(task.fate == "undecided", task.trials > 0) << task.op_name;
+  }
+  EXPECT_EQ(open, outcome.not_searched);
+  EXPECT_EQ(undecided, 1);
+}
+
 TEST_F(TimeLimit, TheNextRunOfTheJobGoesOn) {
   TuneOutcome first;
   {
