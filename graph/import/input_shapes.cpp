@@ -126,7 +126,8 @@ void check_all_are_said(const std::vector<DeclaredInput>& inputs,
   }
   if (!what.empty())
     throw Error(ExitCode::kModel, "dynamic dimensions need a definite size: " + what, "",
-                "give them, for example --input_shape=\"" + flag + "\"");
+                "give them, for example --input_shape=\"" + flag +
+                    "\"; -1 leaves a size to gears or, for atc, open");
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -94,6 +96,14 @@ onnx::ModelProto from_text(google::protobuf::io::ZeroCopyInputStream* stream,
   return model;
 }
 
+std::string begin_of(const fs::path& path) {
+  std::string bytes(32, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
 /// Whether the stream ended is for the caller to ask.
 bool parse_binary(google::protobuf::io::ZeroCopyInputStream* stream, onnx::ModelProto& model) {
   google::protobuf::io::CodedInputStream coded(stream);
@@ -159,7 +169,32 @@ std::uint64_t bytes_to_parse(const fs::path& path) {
   return most;
 }
 
-[[noreturn]] void fail_as_no_model(const fs::path& name) {
+/// What else lies under the name of a model, by bytes near its begin.
+struct Foreign {
+  std::size_t at;
+  std::string_view bytes;
+  const char* what;
+  const char* advice;
+};
+constexpr Foreign kForeign[] = {
+    {0, "version https://git-lfs", "is a pointer of Git LFS, not the model",
+     "git lfs pull fetches the model"},
+    {0, "AOEOM", "is an om", "give the ONNX model that it was compiled from; aoe_run runs oms"},
+    {4, "ORTM", "is a model in ONNX Runtime's own format",
+     "give the ONNX model that it was made of"},
+    {4, "TFL3", "is a model of TensorFlow Lite", "convert it to ONNX, with tf2onnx"},
+    {0, "\x89HDF", "is an HDF5 file, such as Keras writes",
+     "convert the model to ONNX, with tf2onnx"},
+    {0, "PK\3\4", "is a zip archive, such as PyTorch writes",
+     "export the model with torch.onnx.export(), or unpack the archive"},
+    {8, "{\"", "is a file of weights, such as safetensors", "export the model to ONNX"},
+    {0, "<!", "is a page of HTML", "download the model again"},
+    {0, "<html", "is a page of HTML", "download the model again"}};
+
+[[noreturn]] void fail_as_no_model(const fs::path& name, std::string_view begin) {
+  for (const Foreign& each : kForeign)
+    if (begin.size() > each.at && begin.substr(each.at).starts_with(each.bytes))
+      fail(name, std::string(each.what), each.advice);
   fail(name, "is not an ONNX model, or truncated or damaged",
        "give a complete .onnx file (weights beyond 2 GB belong in external data)");
 }
@@ -177,7 +212,7 @@ onnx::ModelProto load_model(const fs::path& path) {
   } else if (!parse_binary(file.get(), model)) {
     if (file.error() != 0)
       fail(path, std::string("cannot be read: ") + std::strerror(file.error()), "");
-    fail_as_no_model(path);
+    fail_as_no_model(path, begin_of(path));
   }
   check_is_model(path, model);
   return model;
@@ -185,13 +220,13 @@ onnx::ModelProto load_model(const fs::path& path) {
 
 onnx::ModelProto parse_model(std::string_view bytes, const fs::path& name) {
   if (bytes.empty()) fail(name, "is empty", "export the model again");
-  if (bytes.size() > INT_MAX) fail_as_no_model(name);
+  if (bytes.size() > INT_MAX) fail_as_no_model(name, bytes.substr(0, 32));
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   onnx::ModelProto model;
   if (is_text(name))
     model = from_text(&stream, name);
   else if (!parse_binary(&stream, model))
-    fail_as_no_model(name);
+    fail_as_no_model(name, bytes.substr(0, 32));
   check_is_model(name, model);
   return model;
 }

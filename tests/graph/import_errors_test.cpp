@@ -53,6 +53,20 @@ TEST(BadModel, NoOnnx) {
             std::string::npos);
 }
 
+TEST(BadModel, FilesOfOtherKindsAreNamed) {
+  EXPECT_EQ(import_message("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n"),
+            "m.onnx: is a pointer of Git LFS, not the model; git lfs pull fetches the model");
+  EXPECT_EQ(import_message("AOEOM" + std::string(100, '\1')),
+            "m.onnx: is an om; give the ONNX model that it was compiled from; aoe_run runs oms");
+  for (const std::string& begin :
+       {std::string("\x20\0\0\0ORTM", 8), std::string("\x20\0\0\0TFL3", 8),
+        std::string("\x89HDF\r\n"), std::string("PK\3\4"),
+        std::string("\x40\0\0\0\0\0\0\0{\"w\":", 13), std::string("<!DOCTYPE html>")})
+    EXPECT_EQ(import_message(begin + std::string(100, '\7')).find("is not an ONNX model"),
+              std::string::npos)
+        << begin;
+}
+
 TEST(BadModel, TruncatedAnywhereIsRefusedOrHarmless) {
   const std::string bytes = model_bytes(
       "g (float[1,2,4,4] x) => (float[1,3,4,4] y) <float[3,2,1,1] w> { c = Conv (x, w) y = Relu "

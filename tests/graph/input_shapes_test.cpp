@@ -87,16 +87,18 @@ TEST(ResolveInputShapes, ShowsTheFlagToGive) {
                  {}),
       "dynamic dimensions need a definite size: input 'data' has dimensions (N, 3, ?, ?), input "
       "'ids' has "
-      "dimensions (1, len); give them, for example --input_shape=\"data:1,3,224,224;ids:1,128\"");
+      "dimensions (1, len); give them, for example --input_shape=\"data:1,3,224,224;ids:1,128\"; "
+      "-1 leaves a size to gears or, for atc, open");
 }
 
 TEST(ResolveInputShapes, SuggestsOneSizeForADimensionOfOneName) {
   const std::vector<DeclaredInput> inputs = {declared("input", {-1, -1}, {"batch", ""}),
                                              declared("state", {2, -1, 128}, {"", "batch", ""})};
-  EXPECT_EQ(message_of(inputs, {}),
-            "dynamic dimensions need a definite size: input 'input' has dimensions (batch, ?), "
-            "input 'state' has dimensions (2, batch, 128); give them, for example "
-            "--input_shape=\"input:1,128;state:2,1,128\"");
+  EXPECT_EQ(
+      message_of(inputs, {}),
+      "dynamic dimensions need a definite size: input 'input' has dimensions (batch, ?), "
+      "input 'state' has dimensions (2, batch, 128); give them, for example "
+      "--input_shape=\"input:1,128;state:2,1,128\"; -1 leaves a size to gears or, for atc, open");
   std::vector<DeclaredInput> resolved = inputs;
   resolve_input_shapes(resolved, parse_input_shapes("input:1,128;state:2,1,128"));
   EXPECT_EQ(resolved[1].desc.shape, (Shape{2, 1, 128}));
