@@ -21,6 +21,17 @@ completes "atc --core_type = V" "VectorCore"
 completes "aoe_report --out" "--output="
 completes "aoe re" "report"
 completes "aoe se" "serve_tasks"
+completes "aoe_bank ex" "explain export"
+completes "aoe_sign key" "keygen"
+completes "msprof " "advise collect export import query show"
+completes "msprof show --al" "--all"
+printf '#!/bin/sh\ntouch started\n' >app; chmod +x app
+completes "msprof ./app --versi" "--version" # which is not started to ask it
+[ ! -e started ] || fail "a completion has started the program"
+completes "msprof export --form" "--format="
+completes "aoe report --outp" "--output="
+completes "make_model resnet" "$(make_model --list | sed -n 's/^\(resnet[^ ]*\).*/\1/p' | sort | paste -sd" ")"
+completes "aoe_run " ""
 completes "atc --model = x" "" # bash goes on with files
 for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_sign make_model msprof; do
   completes "$program --hel" "--help"

@@ -87,10 +87,11 @@ given=$(fp_start)
 python3 -c "import sys; sys.exit(not float('$given') > float('$found'))" || fail "--fp_point: $given is not behind $found"
 run 0 msprof --analyze=on --rule=communication --output=prof
 has out 'one device'
-run 0 msprof show -dir "$dir"
+run 0 msprof show "$dir"
 for table in 'Core metrics' 'Op statistic' 'Acl statistic' 'Frequency'; do has out "$table"; done
 grep -q "$(printf '\033')" out && fail "colours where nobody looks"
-run 0 msprof advise -dir "$dir"
+run 0 msprof advise "$dir"
+cp out alone; run 0 msprof advise -dir "$dir"; cmp -s out alone || fail "-dir and the word alone differ"
 has out 'No Strategy In Bank'
 has out 'aoe --framework=5 --model=mlp.onnx --job_type=2'
 
@@ -110,6 +111,9 @@ refuses 2 'given together' msprof --export=on --output=prof --model-id=1
 refuses 2 'allows only --output' msprof --export=on --output=prof --type=db --reports=reports.json
 refuses 2 'has no iteration 999' msprof --export=on --output=prof --model-id=1 --iteration-id=999
 refuses 2 'neither csv nor json' msprof export summary -dir "$dir" --format=xml
+run 0 msprof export summary "$dir"
+run 0 msprof query "$dir"
+refuses 2 "'more' is not a flag" msprof show "$dir" more
 refuses 2 'say timeline, summary or db' msprof export -dir "$dir"
 refuses 7 'nowhere' msprof import -dir nowhere
 mkdir empty

@@ -31,7 +31,7 @@ int run_advise_command(int argc, char** argv) {
       .synopsis = "msprof advise -dir DIR",
       .summary = "Prints what could be faster and how, with evidence; writes prof_rule_0.json."};
   DirectoryFlag directory(argc, argv);
-  directory.declare(tool.flags);
+  DirectoryFlag::declare(tool);
   tool.run = [](const po::variables_map& flags) {
     for (const auto& path : DirectoryFlag::directories(flags)) advise_about(path);
     return ExitCode::kSuccess;

@@ -13,9 +13,11 @@ DirectoryFlag::DirectoryFlag(int argc, char** argv) : words_(argv, argv + argc) 
   pointers_.push_back(nullptr);
 }
 
-void DirectoryFlag::declare(po::options_description& flags) const {
-  flags.add_options()("dir", text("DIR"), "a JOB* or PROF_* directory, also as -dir DIR")(
+void DirectoryFlag::declare(Tool& tool) {
+  tool.flags.add_options()("dir", text("DIR"),
+                           "a JOB* or PROF_* directory, also as -dir DIR or the word alone")(
       "collection-dir", text("DIR"), "the same");
+  tool.positional.add("dir", 1);
 }
 
 std::vector<std::filesystem::path> DirectoryFlag::directories(const po::variables_map& flags) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/flags.h"
+#include "tools/common/tool.h"
 
 namespace aoe::tools {
 
@@ -17,8 +17,8 @@ class DirectoryFlag {
   int argc() const { return static_cast<int>(pointers_.size()) - 1; }
   char** argv() { return pointers_.data(); }
 
-  /// --dir and --collection-dir.
-  void declare(po::options_description& flags) const;
+  /// --dir, of which the next word of the program may be the value, and --collection-dir.
+  static void declare(Tool& tool);
   /// The profiling directories meant. Throws Error.
   static std::vector<std::filesystem::path> directories(const po::variables_map& flags);
 

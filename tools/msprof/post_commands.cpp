@@ -19,7 +19,7 @@ int run_import_command(int argc, char** argv) {
                 "Imports a JOB* or PROF_* directory, or all that lie in DIR, into databases "
                 "(sqlite/). Always anew."};
   DirectoryFlag directory(argc, argv);
-  directory.declare(tool.flags);
+  DirectoryFlag::declare(tool);
   add_point_flags(tool.flags);
   tool.run = [](const po::variables_map& flags) {
     for (const auto& path : DirectoryFlag::directories(flags))
@@ -39,11 +39,11 @@ int run_export_command(int argc, char** argv) {
   DirectoryFlag directory(argc, argv);
   auto add = tool.flags.add_options();
   add("what", text("WHAT"), "timeline, summary or db");
-  directory.declare(tool.flags);
+  tool.positional.add("what", 1);
+  DirectoryFlag::declare(tool);
   add("format", text_or("csv", "FORMAT"), "of summaries: csv or json");
   add("model-id", po::value<int>()->value_name("N"), "only this model; with --iteration-id");
   add("iteration-id", po::value<int>()->value_name("N"), "only this execution of it, from 1");
-  tool.positional.add("what", 1);
   tool.run = [](const po::variables_map& flags) {
     const std::string what = text_of(flags, "what");
     if (what != "timeline" && what != "summary" && what != "db")
@@ -69,7 +69,7 @@ int run_query_command(int argc, char** argv) {
             .synopsis = "msprof query -dir DIR",
             .summary = "Shows which models and iterations collected data hold."};
   DirectoryFlag directory(argc, argv);
-  directory.declare(tool.flags);
+  DirectoryFlag::declare(tool);
   tool.run = [](const po::variables_map& flags) {
     print_query(DirectoryFlag::directories(flags));
     return ExitCode::kSuccess;

@@ -163,7 +163,13 @@ int run_collection(int argc, char** argv) {
             .synopsis = "msprof [flags] APP [arguments]",
             .summary =
                 "Runs a program and collects what AscendCL, models and ops do in it, into "
-                "OUTPUT/PROF_*.\n"
+                "OUTPUT/PROF_*. Or works on what was collected, each with --help of its own:\n"
+                "  show DIR         four tables: times by op and type, of AscendCL, of cores\n"
+                "  advise DIR       what could be faster, with evidence\n"
+                "  export WHAT DIR  timeline, summary or db\n"
+                "  query DIR        which models and iterations there are\n"
+                "  import DIR       imports anew\n"
+                "  collect          runs the program on a board, over SSH\n"
                 "Flags are --name=value, before the program. The exit status is the program's, if "
                 "that is not 0.",
             .examples =

@@ -146,7 +146,7 @@ int run_show_command(int argc, char** argv) {
                 "Prints core metrics, op statistic, acl statistic and frequency of a profile; "
                 "imports it first if need be."};
   DirectoryFlag directory(argc, argv);
-  directory.declare(tool.flags);
+  DirectoryFlag::declare(tool);
   tool.flags.add_options()("all", "every op, not the 20 slowest");
   tool.run = [](const po::variables_map& flags) {
     constexpr std::size_t kMostOps = 20;
