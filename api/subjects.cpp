@@ -99,6 +99,17 @@ void set_outputs(const Settings& settings, std::vector<Subject>& subjects) {
         subject.om_suffix);
 }
 
+/// The result replaces neither a model nor its om.
+void check_result(const fs::path& result, const std::vector<Subject>& subjects) {
+  if (result.empty()) return;
+  for (const Subject& subject : subjects) {
+    if (!subject.source.graph)
+      options::check_is_another_file(result, "--result", subject.source.path, "the model");
+    if (!subject.output.empty())
+      options::check_is_another_file(result, "--result", subject.output, "the tuned om");
+  }
+}
+
 /// Shapes fill in what is dynamic; the digest has them.
 void set_inputs(const GivenInputs& inputs, Subject& subject) {
   if (inputs.empty()) return;
@@ -152,6 +163,7 @@ std::vector<Subject> subjects_of(const Settings& settings, const std::optional<G
     set_inputs(inputs, subject);
   }
   set_outputs(settings, subjects);
+  check_result(settings.result_file, subjects);
   return subjects;
 }
 

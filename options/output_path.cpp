@@ -38,6 +38,16 @@ void check_output_file(const fs::path& path, const std::string& flag) {
     complain("the directory is not writable", "choose another one");
 }
 
+void check_is_another_file(const fs::path& path, const std::string& flag, const fs::path& other,
+                           const std::string& what) {
+  std::error_code status;
+  if (fs::exists(path, status) && !fs::is_regular_file(path, status)) return;
+  if (fs::weakly_canonical(path, status) != fs::weakly_canonical(other, status) &&
+      !fs::equivalent(path, other, status))
+    return;
+  throw Error(ExitCode::kUsage, "is " + what, flag + " " + path.string(), "choose another name");
+}
+
 bool is_writable_directory(const fs::path& directory) {
   const fs::path probe = directory / (".aoe_probe" + std::to_string(::getpid()));
   const Descriptor file(::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));

@@ -13,6 +13,10 @@ std::string dynamic_om_suffix(const std::string& soc_version);
 /// has its name: long work must not end there.
 void check_output_file(const std::filesystem::path& path, const std::string& flag);
 
+/// Error(kUsage) when the output would replace `other`, which is `what`: "the model". Devices may be read and written.
+void check_is_another_file(const std::filesystem::path& path, const std::string& flag,
+                           const std::filesystem::path& other, const std::string& what);
+
 /// `given` with `suffix` and ".om" behind it; an ".om" that is there already is the one. Checked as above.
 std::filesystem::path om_output_path(const std::string& given, const std::string& flag,
                                      const std::string& suffix = {});

@@ -8,6 +8,16 @@ for place in directory nowhere/file; do
   refuses 6 "--result $place: $said" aoe --model=m.onnx --framework=5 --job_type=2 --result=$place
   refuses 6 "--output $place: $said" aoe_quantize --model=m.onnx --random=2 --output=$place
 done
+# Nor is what is read replaced by what is written.
+cp m.onnx model.onnx; ln model.onnx linked.onnx
+refuses 2 "--result ./model.onnx: is the model; choose another name" aoe --model=model.onnx --job_type=2 --result=./model.onnx
+refuses 2 "--result linked.onnx: is the model" aoe --models=m.onnx,model.onnx --job_type=2 --result=linked.onnx
+refuses 2 "--result directory/t.om: is the tuned om" aoe --model=m.onnx --job_type=2 --output=directory/t --result=directory/t.om
+refuses 2 "--output model.onnx: is the model" aoe_quantize --model=model.onnx --random=2 --output=model.onnx
+refuses 2 "--json model.onnx: is the model" atc --mode=1 --framework=5 --om=model.onnx --json=model.onnx
+cmp -s m.onnx model.onnx || fail "the model is another one"
+echo '{}' >result.json
+refuses 2 "--output result.json: is what is reported on" aoe_report result.json --output=result.json
 refuses 2 "--preset: and --Fdeeper_opat exclude each other" aoe --model=m.onnx --job_type=2 --Fdeeper_opat --preset=quick
 refuses 2 "--preset: and --tune_optimization_level=O1 exclude each other" aoe --model=m.onnx --job_type=2 --tune_optimization_level=O1 --preset=quick
 refuses 2 "directory/tuning: there are no presets; let AOE_CONFIG_DIR" env AOE_CONFIG_DIR=directory aoe --model=m.onnx --job_type=2

@@ -56,6 +56,7 @@ std::vector<quantize::Sample> samples_of(const po::variables_map& flags,
 ExitCode run(const po::variables_map& flags) {
   const std::string output = text_of(flags, "output");
   options::check_output_file(output, "--output");
+  options::check_is_another_file(output, "--output", text_of(flags, "model"), "the model");
   const bool is_json = flags.contains("json");
   quantize::Quantizer quantizer(
       text_of(flags, "model"),

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "graph/import/onnx_import.h"
+#include "options/output_path.h"
 #include "tools/atc/graph_json.h"
 #include "tools/common/flags.h"
 
@@ -46,6 +47,7 @@ void write_model_json(const po::variables_map& flags) {
   const bool is_onnx = flags.contains("model") || is_given(flags, "framework");
   const int dump_mode = number_of(flags, "dump_mode", 0, 1).value_or(0);
   const fs::path source = text_of(flags, flags.contains("om") ? "om" : "model");
+  options::check_is_another_file(target, "--json", source, "the model");
   write(target, is_onnx ? graph_json(import(flags, source), dump_mode == 1)
                         : om_json(runtime::GearedOm::load(source)));
 }
@@ -58,6 +60,7 @@ void write_text_json(const po::variables_map& flags) {
   const std::string extension = source.extension().string();
   if (extension != ".txt" && extension != ".pbtxt")
     reject("--om", "'" + source.string() + "' is no text of a model", "name a .txt or .pbtxt file");
+  options::check_is_another_file(target, "--json", source, "the model");
   write(target, graph_json(import(flags, source), true));
 }
 
