@@ -105,10 +105,20 @@ std::string microseconds(std::int64_t ns) {
   return text;
 }
 
+bool runs_bodies(const OpRow& op) {
+  return op.impl == "control";
+}
+
 std::string tune_command(const ModelRow& model) {
   // An om does not say which file it was compiled from: the file's name is the best guess.
   const std::string stem = std::filesystem::path(model.om_path).stem().string();
-  return "aoe --framework=5 --model=" + (stem.empty() ? model.name : stem) + ".onnx --job_type=2";
+  const bool has_parts =
+      std::ranges::any_of(model.ops, [](const OpRow& op) { return op.type == "MapSlices"; });
+  return "aoe --framework=5 --model=" + (stem.empty() ? model.name : stem) + ".onnx --job_type=2" +
+         (has_parts
+              ? " --input_shape=\"NAME:SIZES\", with sizes in the place of open ones: those of "
+                "the parts that aoe_bank explain lists"
+              : "");
 }
 
 }  // namespace aoe::profiler

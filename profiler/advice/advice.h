@@ -90,6 +90,8 @@ void write_advice(const std::vector<Finding>& findings, const std::filesystem::p
 // For rules.
 std::string percent(double share);          ///< "12.3%"
 std::string microseconds(std::int64_t ns);  ///< "1234.567"
+/// Of control flow, and of ops in parts: nothing to tune in itself.
+bool runs_bodies(const OpRow& op);
 /// The command that tunes a model's operators.
 std::string tune_command(const ModelRow& model);
 /// At most this many rows of evidence: an advice is read by people.

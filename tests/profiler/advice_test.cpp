@@ -190,6 +190,18 @@ TEST(Advice, SeesOpsWithoutAStrategyAndNamesTheCommand) {
             std::string::npos);
 }
 
+TEST(Advice, OpsInPartsAreTunedWithTheirSizes) {
+  Scene scene = healthy();
+  scene.ops[1].description["strategy"] = "default";
+  scene.ops.push_back(
+      {op("parts", "MapSlices", {{"impl", "control"}, {"strategy", "default"}}), 1000});
+  const auto found = finding(scene, "no_strategy");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->diagnosis.evidence.rows.size(), 1U) << "parts are tuned, not what runs them";
+  EXPECT_NE(found->diagnosis.suggestion.find("--job_type=2 --input_shape="), std::string::npos)
+      << found->diagnosis.suggestion;
+}
+
 TEST(Advice, IsWrittenByView) {
   Scene scene = healthy();
   scene.gap_ns = 400;

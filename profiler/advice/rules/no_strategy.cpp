@@ -9,7 +9,7 @@ constexpr double kMostWithoutStrategy =
 
 bool lacks_strategy(const OpTimes& op) {
   return op.op != nullptr && op.op->task_type == "AI_CORE" && op.op->strategy == "default" &&
-         !op.op->repo_key.empty();
+         !op.op->repo_key.empty() && !runs_bodies(*op.op);
 }
 
 std::optional<Diagnosis> check_no_strategy(const AdviceInput& input) {
