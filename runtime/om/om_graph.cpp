@@ -135,6 +135,21 @@ std::string graph_to_cbor(const Om& om) {
   return cbor_bytes(graph);
 }
 
+bool run_alike(const Om& a, const Om& b) {
+  const auto program = [](const Om& om) {
+    Om bare{{.name = "", .isa = om.isa, .threads = om.threads, .c0 = om.c0}};
+    bare.tensors = om.tensors;
+    bare.steps = om.steps;
+    bare.inputs = om.inputs;
+    bare.outputs = om.outputs;
+    bare.texts = om.texts;
+    bare.arena_bytes = om.arena_bytes;
+    return graph_to_cbor(bare);
+  };
+  return a.code_bytes() == b.code_bytes() && a.weights_bytes() == b.weights_bytes() &&
+         program(a) == program(b);
+}
+
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
   if (!nests_little_cbor(bytes))
     throw Error(ExitCode::kOm, "the graph section nests too deeply", where);

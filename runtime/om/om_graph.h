@@ -16,6 +16,9 @@ std::string graph_to_cbor(const Om& om);
 /// Fills everything of `om` that the graph section holds. Throws Error(kOm) that names `where`.
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om);
 
+/// Whether both run the same code on the same weights, whatever they say of where strategies came from and of the machine.
+bool run_alike(const Om& a, const Om& b);
+
 /// What must hold before a step may run: ids in range, tensors inside their section or the arena,
 /// known types and formats, stages for jit steps. Throws Error(kOm) that names `where` and the
 /// tensor or step.

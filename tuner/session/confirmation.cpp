@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "compiler/cut_off.h"
 #include "compiler/lowering/gear_split.h"
+#include "runtime/om/om_graph.h"
 
 namespace aoe::tuner {
 namespace {
@@ -22,9 +23,10 @@ void set_untuned(Confirmation& c, Verdict verdict) {
   c.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = verdict};
 }
 
+/// What noise may say of two oms of the same code is no gain.
 bool is_untuned(const std::string& om, const ConfirmSetting& setting) {
-  return om.size() == std::filesystem::file_size(setting.untuned_om) &&
-         om == read_file(setting.untuned_om, ExitCode::kOm);
+  return runtime::run_alike(runtime::Om::parse(om, nullptr, "the tuned model"),
+                            runtime::Om::load(setting.untuned_om));
 }
 
 void judge(Confirmation& c, const std::vector<ModelTiming>& timings,

@@ -30,6 +30,17 @@ TEST_F(Session, WhatIsSlowerInTheModelIsDemoted) {
   EXPECT_TRUE(outcome.om_written);
 }
 
+/// Of two loads of the same code one may be faster; nothing was won that could be the reason.
+TEST_F(Session, WithoutAWinnerNothingIsFaster) {
+  options_.max_trials = 1;
+  machine_.tuned_share = 0.8;
+  const TuneOutcome outcome = tune();
+  EXPECT_TRUE(outcome.gains.empty());
+  ASSERT_TRUE(outcome.model);
+  EXPECT_EQ(outcome.model->paired.verdict, Verdict::kSame);
+  EXPECT_DOUBLE_EQ(outcome.model->after_ms(), outcome.model->before_ms);
+}
+
 /// Noise that is larger than what was won hits the tuned model in 7 of 15 runs.
 TEST_F(Session, WhatNothingProvesWaitsForTheNextRun) {
   machine_.tuned_noise = 9;

@@ -72,6 +72,8 @@ class FormulaMeasurer final : public Measurer {
     for (const fs::path& path : oms) timings.push_back(model_timing(runtime::Om::load(path)));
     for (std::size_t i = 1; i < timings.back().samples_ns.size() && oms.size() > 1; i += 2)
       timings.back().samples_ns[i] *= 1 + tuned_noise;
+    if (oms.size() > 1)
+      for (double& ns : timings.back().samples_ns) ns *= tuned_share;
     return timings;
   }
 
@@ -88,6 +90,7 @@ class FormulaMeasurer final : public Measurer {
   bool runs_no_models = false;
   double tuned_noise =
       0;  ///< the share by which every other run of a model beside the untuned one is slower
+  double tuned_share = 1;  ///< of its time that a model beside the untuned one takes
   /// Told how long the machine took, when it is set: the clock of a test. Nothing goes on beyond the bounds.
   std::function<void(double seconds)> on_spent;
   double candidate_s = 1, race_s = 2, model_s = 1;
