@@ -1,4 +1,4 @@
-// Exponentials of float32 that compilers make vectors of.
+// Exponentials that compilers make vectors of.
 #pragma once
 
 #include <bit>
@@ -27,6 +27,23 @@ AOE_WIDE inline float exp_clamped(float x) {
 AOE_WIDE inline float exp_down(float x) {
   const float result = exp_clamped(x);
   return x < kLeastExponent ? 0.0f : result;
+}
+
+/// Of x <= 0 in float64, to two units in the last place as well; 0 where the result is denormal.
+AOE_WIDE inline double exp_down(double x) {
+  constexpr double kLeast = -708, kRound = 0x1.8p52;
+  const double clamped = x < kLeast ? kLeast : x;
+  const double shifted = clamped * 1.4426950408889634 + kRound, whole = shifted - kRound;
+  const double rest = (clamped - whole * 0x1.62e42feep-1) - whole * 0x1.a39ef35793c76p-33;
+  double sum = 1.0 / 6227020800;
+  for (const double factor :
+       {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+        1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
+    sum = sum * rest + factor;
+  constexpr std::uint64_t kBias = 1023;
+  const double result =
+      sum * std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + kBias) << 52);
+  return x < kLeast ? 0.0 : result;
 }
 
 }  // namespace aoe::native

@@ -25,13 +25,16 @@ std::int64_t phase_length(const reference::WindowAxis& axis) {
 }  // namespace
 
 bool PaddedPlanes::takes(const reference::Window& window) {
-  constexpr double kMostTimes = 8;
-  double elements = 1;  // which may be more than integers count
+  constexpr double kMostTimes = 8, kMostNumbers = 4;
+  double elements = 1, numbers = 1;  // which may be more than integers count
   for (const reference::WindowAxis& axis : window.axes) {
     if (axis.pad_begin < 0 || axis.pad_end < 0) return false;
-    elements *= static_cast<double>(phase_length(axis)) * static_cast<double>(stride_of(axis));
+    const auto length = static_cast<double>(phase_length(axis));
+    elements *= length * static_cast<double>(stride_of(axis));
+    numbers = (numbers - 1) * length + static_cast<double>(axis.output);
   }
-  return elements <= kMostTimes * static_cast<double>(window.input_elements());
+  return elements <= kMostTimes * static_cast<double>(window.input_elements()) &&
+         numbers <= kMostNumbers * static_cast<double>(window.output_elements());
 }
 
 PaddedPlanes::PaddedPlanes(const reference::Window& window) : window_(window) {
@@ -129,8 +132,9 @@ void PaddedPlanes::copy(const T* plane, T* to) const {
 
 template void copy_row(const float*, std::int64_t, std::int64_t, float*);
 template void copy_row(const double*, std::int64_t, std::int64_t, double*);
-template void copy_row(const std::int32_t*, std::int64_t, std::int64_t, std::int32_t*);
+template void copy_row(const std::uint8_t*, std::int64_t, std::int64_t, std::uint8_t*);
 template void PaddedPlanes::copy(const float*, float*) const;
 template void PaddedPlanes::copy(const double*, double*) const;
+template void PaddedPlanes::copy(const std::uint8_t*, std::uint8_t*) const;
 
 }  // namespace aoe::native

@@ -14,7 +14,8 @@ namespace aoe::native {
 /// taken apart by phase, so that what a tap reads for neighbouring outputs lies side by side.
 class PaddedPlanes {
  public:
-  /// Whether its padding cuts nothing off, and is not far more than the plane.
+  /// Whether its padding cuts nothing off, and is not far more than the plane, and there are not far more numbers than outputs: of
+  /// a window as wide as its image each row has one.
   static bool takes(const reference::Window& window);
   /// Of a window that it takes; it outlives this.
   explicit PaddedPlanes(const reference::Window& window);

@@ -13,6 +13,8 @@ constexpr std::int64_t kColumns = 32;  ///< of a panel
 constexpr std::int64_t kDepth = 256;   ///< rows of a panel: the first-level cache keeps it
 constexpr std::int64_t kRows = 64;     ///< of the left factor that meet a panel, in blocks of eight
 
+constexpr std::int64_t kNarrow = 12;  ///< columns that are narrow
+
 std::int64_t panels_of(std::int64_t columns) {
   return (columns + kColumns - 1) / kColumns;
 }
@@ -84,6 +86,12 @@ Panels<T>::Panels(const Matrix<T>& factor, std::int64_t depth, std::int64_t colu
     : depth_(depth),
       columns_(columns),
       packed_(static_cast<std::size_t>(panels_of(columns) * depth * kColumns) * sizeof(T)) {
+  if (is_narrow()) {
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < depth; ++i)
+        packed_.template as<T>()[j * depth + i] = *factor.from(i, j).data;
+    return;
+  }
   const std::int64_t panels = panels_of(columns);
   const double cost = static_cast<double>(depth * kColumns) / 4;
   threads.share(panels, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -120,7 +128,29 @@ void Panels<T>::add_panel(Rows<const T> left, std::int64_t rows, std::int64_t de
 }
 
 template <typename T>
+bool Panels<T>::is_narrow() const {
+  constexpr std::int64_t kLeastDepth = 16;  // two vectors
+  return std::is_floating_point_v<T> && columns_ <= kNarrow && depth_ >= kLeastDepth;
+}
+
+/// As a product of the columns with the rows of the left factor: of these there are many, whose sums come side by side.
+template <typename T>
+void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums) const {
+  if constexpr (std::is_floating_point_v<T>) {
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      const std::int64_t count = std::min(kRows, rows - row);
+      T dots[kNarrow * kRows] = {};
+      add_dot_products<T>({packed_.template as<T>(), depth_}, columns_,
+                          {left.row(row), left.stride}, count, depth_, {dots, kRows});
+      for (std::int64_t j = 0; j < columns_; ++j)
+        for (std::int64_t r = 0; r < count; ++r) sums.row(row + r)[j] += dots[j * kRows + r];
+    }
+  }
+}
+
+template <typename T>
 void Panels<T>::add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums) const {
+  if (is_narrow()) return add_columns(left, rows, sums);
   const std::int64_t panels = panels_of(columns_);
   for (std::int64_t row = 0; row < rows; row += kRows)
     for (std::int64_t i = 0; i < depth_; i += kDepth) {
@@ -135,5 +165,7 @@ void Panels<T>::add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums)
 
 template class Panels<float>;
 template class Panels<double>;
+template class Panels<std::int32_t>;
+template class Panels<std::int64_t>;
 
 }  // namespace aoe::native

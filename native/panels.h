@@ -20,7 +20,7 @@ struct Matrix {
   }
 };
 
-/// Of float or double.
+/// Of float, double, and integers as add_product() takes.
 template <typename T>
 class Panels {
  public:
@@ -31,6 +31,9 @@ class Panels {
   void add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums) const;
 
  private:
+  /// So few columns that panels would be empty for the most part: they lie as rows, for dot products.
+  bool is_narrow() const;
+  void add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums) const;
   void add_panel(Rows<const T> left, std::int64_t rows, std::int64_t depth, const T* panel,
                  Rows<T> sums, std::int64_t columns) const;
 

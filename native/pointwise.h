@@ -1,4 +1,4 @@
-// Convolutions whose window is one place: products of the weights and the images' planes.
+// Convolutions whose window is one place, or as wide as the image: products of the weights and the images' planes.
 #pragma once
 
 #include "native/kernel.h"
@@ -13,5 +13,12 @@ bool is_pointwise(const Run& run, const reference::Window& window);
 /// Of a Conv2D of float or double that is_pointwise().
 template <typename T>
 void run_pointwise(const Run& run, const RowEnding& ending);
+
+/// A window that reads whole rows of an image, which follow each other; the same besides.
+bool reads_rows(const Run& run, const reference::Window& window);
+
+/// Of such a one.
+template <typename T>
+void run_over_rows(const Run& run, const reference::Window& window, const RowEnding& ending);
 
 }  // namespace aoe::native

@@ -54,7 +54,7 @@ void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, st
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<T, Quad>) {
     if (has_quads()) return quad_blocks::add_product<T>(left, rows, length, right, sums, columns);
-  } else if constexpr (!std::is_same_v<T, Pair>) {
+  } else {
     if (has_long_vectors())
       return long_blocks::add_product<T>(left, rows, length, right, sums, columns);
   }
@@ -80,8 +80,10 @@ template void add_product<double>(Rows<const double>, std::int64_t, std::int64_t
                                   RowsAt<const double>, Rows<double>, std::int64_t);
 template void add_product<double>(Rows<const double>, std::int64_t, std::int64_t,
                                   Rows<const double>, Rows<double>, std::int64_t);
-template void add_product<Pair>(Rows<const Pair>, std::int64_t, std::int64_t, Rows<const Pair>,
-                                Rows<Pair>, std::int64_t);
+template void add_product<std::int32_t>(Rows<const std::int32_t>, std::int64_t, std::int64_t,
+                                        Rows<const std::int32_t>, Rows<std::int32_t>, std::int64_t);
+template void add_product<std::int64_t>(Rows<const std::int64_t>, std::int64_t, std::int64_t,
+                                        Rows<const std::int64_t>, Rows<std::int64_t>, std::int64_t);
 template void add_product<Quad>(Rows<const Quad>, std::int64_t, std::int64_t, Rows<const Quad>,
                                 Rows<Quad>, std::int64_t);
 }  // namespace aoe::native

@@ -26,15 +26,12 @@ struct RowsAt {
   RowsAt from(std::int64_t column) const { return {data + column, places}; }
 };
 
-/// Two factors of 16 bits with a sign, the first in the low half. The product of two pairs is the sum of both products.
-using Pair = std::int32_t;
-
 /// Four factors of 8 bits, the first in the lowest; those of the left have no sign, those of the right have. The product of two
 /// quads is the sum of all four products, whose sums wrap.
 using Quad = std::uint32_t;
 
-/// sums[r][j] += the sum over i of left[r][i] * right[i][j], for `rows` rows of `length` factors. Of float, double, and Pair
-/// and Quad, whose sums are numbers.
+/// sums[r][j] += the sum over i of left[r][i] * right[i][j], for `rows` rows of `length` factors. Of float, double, integers
+/// of 32 and 64 bits with a sign, which wrap, and Quad, whose sums are numbers.
 template <typename T>
 void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
                  Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "native/division.h"
 #include "native/wide.h"
 #include "reference/arithmetic.h"
 #include "reference/broadcast.h"
@@ -38,9 +39,14 @@ bool has_loop(Fn fn, DataType type) {
     case Fn::kAbs:
       return type != DataType::kBool;
     case Fn::kDiv:
+    case Fn::kRemainder:
+      return type != DataType::kBool;
     case Fn::kFma:
     case Fn::kSqrt:
       return is_real;
+    case Fn::kShiftLeft:
+    case Fn::kShiftRight:
+      return !is_real && type != DataType::kBool;
     case Fn::kAnd:
     case Fn::kOr:
     case Fn::kXor:
@@ -51,16 +57,22 @@ bool has_loop(Fn fn, DataType type) {
   }
 }
 
-/// Whether all values are of `type`, but for conditions, which are results or choose.
+bool joins_conditions(Fn fn) {
+  return fn == Fn::kAnd || fn == Fn::kOr || fn == Fn::kXor || fn == Fn::kNot;
+}
+
+/// Whether all values are of `type`, but for conditions, which are results or choose, or become others.
 bool takes(const FormulaNode& node, DataType type, bool may_be_condition) {
   const bool is_condition = node.type == DataType::kBool && type != DataType::kBool;
   if (is_condition ? !may_be_condition : node.type != type) return false;
   if (node.fn == Fn::kOperand) return true;
-  if (is_condition) may_be_condition = false;
   if (node.fn == Fn::kNumber) return !is_condition;
-  if (!has_loop(node.fn, type) || (is_condition && !is_comparison(node.fn))) return false;
+  const bool joins = is_condition && joins_conditions(node.fn);
+  if (!joins && !has_loop(node.fn, type)) return false;
+  if (is_condition && !joins && !is_comparison(node.fn)) return false;
   for (std::size_t i = 0; i < node.args.size(); ++i)
-    if (!takes(*node.args[i].get(), type, node.fn == Fn::kSelect && i == 0)) return false;
+    if (!takes(*node.args[i].get(), type, joins || (node.fn == Fn::kSelect && i == 0)))
+      return false;
   return true;
 }
 
@@ -136,14 +148,37 @@ bool compute_two(Fn fn, const T* a, const T* b, std::int64_t count, T* to) {
     default:
       break;
   }
+  if (fn == Fn::kRemainder) return take_remainders(a, b, count, to), true;
   if constexpr (std::is_floating_point_v<T>) {
     if (fn == Fn::kDiv) return all([](T x, T y) { return x / y; });
   } else {
+    constexpr auto kBits = static_cast<std::make_unsigned_t<T>>(sizeof(T) * 8);
+    using Bits = std::make_unsigned_t<T>;
+    if (fn == Fn::kDiv) return divide_all(a, b, count, to), true;
+    if (fn == Fn::kShiftLeft)
+      return all([](T x, T y) {
+        const Bits wide = static_cast<Bits>(x), by = static_cast<Bits>(y);
+        return by < kBits ? static_cast<T>(wide << (by % kBits)) : T{0};
+      });
+    if (fn == Fn::kShiftRight)
+      return all([](T x, T y) {
+        const Bits wide = static_cast<Bits>(x), by = static_cast<Bits>(y);
+        return by < kBits ? static_cast<T>(wide >> (by % kBits)) : T{0};
+      });
     if (fn == Fn::kAnd) return all([](T x, T y) { return static_cast<T>(x & y); });
     if (fn == Fn::kOr) return all([](T x, T y) { return static_cast<T>(x | y); });
     if (fn == Fn::kXor) return all([](T x, T y) { return static_cast<T>(x ^ y); });
   }
   return false;
+}
+
+/// Conditions of conditions, which are 1 and 0.
+template <typename T>
+void join_conditions(Fn fn, const T* a, const T* b, std::int64_t count, T* to) {
+  if (fn == Fn::kNot) return write(a, count, to, [](T x) { return x != 0 ? T{0} : T{1}; });
+  if (fn == Fn::kXor) return write(a, b, count, to, [](T x, T y) { return x != y ? T{1} : T{0}; });
+  if (fn == Fn::kAnd) return write(a, b, count, to, [](T x, T y) { return x < y ? x : y; });
+  return write(a, b, count, to, [](T x, T y) { return x < y ? y : x; });
 }
 
 // ---- the formula ----
@@ -216,6 +251,8 @@ void TypedFormula<T>::compute(const Step& step, std::int64_t count, T* to) const
   const T *a = steps_[step.args[0]].from, *b = steps_[step.args[1]].from,
           *c = steps_[step.args[2]].from;
   const Fn fn = step.node->fn;
+  if (step.node->type == DataType::kBool && joins_conditions(fn))
+    return join_conditions(fn, a, b, count, to);
   if (compute_two(fn, a, b, count, to)) return;
   if (fn == Fn::kNeg) return write(a, count, to, [](T x) { return reference::negate(x); });
   if (fn == Fn::kAbs) return write(a, count, to, [](T x) { return reference::absolute(x); });
@@ -226,8 +263,7 @@ void TypedFormula<T>::compute(const Step& step, std::int64_t count, T* to) const
     if (fn == Fn::kFma)
       return write(a, b, c, count, to, [](T x, T y, T z) { return std::fma(x, y, z); });
   } else if (fn == Fn::kNot) {
-    const bool is_bool = step.node->type == DataType::kBool;
-    return write(a, count, to, [is_bool](T x) { return static_cast<T>(is_bool ? x ^ T{1} : ~x); });
+    return write(a, count, to, [](T x) { return static_cast<T>(~x); });
   }
   AOE_CHECK(false, "a function that has no loop");
 }
@@ -297,6 +333,14 @@ bool evaluate_typed(const Formula& formula, std::span<const Tensor> inputs, cons
       return run_as<std::int64_t>(formula, inputs, output, threads);
     case DataType::kInt8:
       return run_as<std::int8_t>(formula, inputs, output, threads);
+    case DataType::kInt16:
+      return run_as<std::int16_t>(formula, inputs, output, threads);
+    case DataType::kUint16:
+      return run_as<std::uint16_t>(formula, inputs, output, threads);
+    case DataType::kUint32:
+      return run_as<std::uint32_t>(formula, inputs, output, threads);
+    case DataType::kUint64:
+      return run_as<std::uint64_t>(formula, inputs, output, threads);
     case DataType::kUint8:
     case DataType::kBool:
       return run_as<std::uint8_t>(formula, inputs, output, threads);

@@ -1,4 +1,4 @@
-// The four operations every element type has: integers wrap like two's complement, floating-point
+// Operations that every element type has: integers wrap like two's complement and what they divide by zero is 0, floating-point
 // NaN wins in max/min.
 #pragma once
 
@@ -40,6 +40,30 @@ T negate(T x) {
     return subtract(T{0}, x);
   else
     return -x;
+}
+
+/// Of integers toward zero.
+template <typename T>
+T divide(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return T{0};
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return negate(a);  // the smallest integer by -1 overflows
+    }
+    return static_cast<T>(a / b);
+  } else {
+    return a / b;
+  }
+}
+
+/// With the sign of `a`.
+template <typename T>
+T remainder(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return b == 0 ? T{0} : subtract(a, multiply(divide(a, b), b));
+  } else {
+    return std::fmod(a, b);
+  }
 }
 
 template <typename T>

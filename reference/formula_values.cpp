@@ -20,28 +20,6 @@ constexpr std::size_t kWidestBytes = 8;
 // ---- one element ----
 
 template <typename T>
-T divide(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    if (b == 0) return T{0};
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return negate(a);  // the smallest integer by -1 overflows
-    }
-    return static_cast<T>(a / b);
-  } else {
-    return a / b;
-  }
-}
-
-template <typename T>
-T remainder(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return b == 0 ? T{0} : subtract(a, multiply(divide(a, b), b));
-  } else {
-    return std::fmod(a, b);
-  }
-}
-
-template <typename T>
 T shift(T x, T distance, bool is_left) {
   if (static_cast<std::uint64_t>(distance) >= sizeof(T) * 8) return T{0};
   const auto wide = static_cast<std::uint64_t>(x);

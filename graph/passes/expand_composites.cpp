@@ -236,6 +236,7 @@ struct Composite {
   bool is_of_float64 = false;  ///< as well: its parts have kernels for that
   bool is_of_open_axes =
       false;  ///< as well, if it reduces one: nothing cuts it into parts of known sizes then
+  bool is_of_any_sizes = false;  ///< its parts have kernels for that, it has none
 };
 
 const std::array kComposites = {
@@ -267,7 +268,7 @@ const std::array kComposites = {
               },
               true},
     Composite{"SoftmaxCrossEntropyLoss",
-              [](auto& call, auto&, auto&) { expand_cross_entropy(call); }, true},
+              [](auto& call, auto&, auto&) { expand_cross_entropy(call); }, true, false, true},
 };
 
 bool is_open(const Shape& shape, std::int64_t axis) {
@@ -291,7 +292,8 @@ const Composite* composite_of(const Graph& graph, const Node& node) {
   if (!is_of_type || !has_known_rank(x) || x.shape.empty()) return nullptr;
   if (is_static(x.shape)) return element_count(x.shape) > 0 ? &*found : nullptr;
   const bool is_taken =
-      found->is_of_open_axes && reduces_open_axis(node.op.attrs, x.shape, node.op.type == "MVN");
+      found->is_of_any_sizes ||
+      (found->is_of_open_axes && reduces_open_axis(node.op.attrs, x.shape, node.op.type == "MVN"));
   return is_taken ? &*found : nullptr;
 }
 

@@ -56,14 +56,15 @@ Term transposed(const Factor& from, const std::string& to) {
   return from.value.call->transpose(from.value, perm);
 }
 
-/// Without dimensions of 1 that stretch, or whose label stands elsewhere too.
+/// Without dimensions of 1 that stretch to what is known, or whose label stands elsewhere too.
 Factor squeezed(const Factor& from, const Sizes& sizes) {
   const Shape shape = from.value.call->shape(from.value);
   Factor to{from.value, {}};
   Shape kept;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const char label = from.labels[d];
-    if (shape[d] == 1 && (sizes.at(label) != 1 || has(from.labels.substr(d + 1), label))) continue;
+    const bool stretches = sizes.at(label) != 1 && sizes.at(label) != kUnknownDim;
+    if (shape[d] == 1 && (stretches || has(from.labels.substr(d + 1), label))) continue;
     to.labels += label;
     kept.push_back(shape[d]);
   }
@@ -212,7 +213,7 @@ void expand(FunctionCall& call, const reference::EinsumEquation& equation, const
   call.give(0, transposed(factors.back(), equation.output));
 }
 
-/// Each label stands once in a factor, and dimensions that only a run knows are not beside others, of 1, that stretch.
+/// Each label stands once in a factor, and what dimensions that only a run knows stand beside, of 1, stretches as a batch does.
 bool has_plain_labels(const reference::EinsumEquation& equation, const std::vector<Shape>& shapes) {
   const auto is_open = [&](char label) {
     for (std::size_t i = 0; i < shapes.size(); ++i)
@@ -224,7 +225,7 @@ bool has_plain_labels(const reference::EinsumEquation& equation, const std::vect
     for (std::size_t d = 0; d < shapes[i].size(); ++d) {
       const char label = equation.inputs[i][d];
       if (has(equation.inputs[i].substr(d + 1), label)) return false;
-      if (shapes[i][d] == 1 && is_open(label)) return false;
+      if (shapes[i][d] == 1 && is_open(label) && !has(equation.output, label)) return false;
     }
   return true;
 }

@@ -206,8 +206,15 @@ bool replace(Graph& graph, const std::vector<NodeId>& old, const Product& p) {
 /// Inputs 0 and 1 as bytes; nothing when they are not.
 std::optional<Product> product_of(const Graph& graph, const Node& node, const std::string& type) {
   const auto x = bytes_behind(graph, node.inputs[0]), w = bytes_behind(graph, node.inputs[1]);
-  if (!x || !w || !is_static(shape_of(graph, node.outputs[0]))) return {};
+  if (!x || !w || !is_static(shape_of(graph, node.inputs[1]))) return {};
   return Product{.type = type, .attrs = {}, .x = *x, .weight = *w};
+}
+
+/// Of images whose sizes only a run can tell: what kernel there is multiplies all outputs of a group with what a window reads.
+bool has_few_outputs(const Graph& graph, const Node& node) {
+  constexpr std::int64_t kLeast = 4;
+  return !is_static(shape_of(graph, node.outputs[0])) &&
+         shape_of(graph, node.inputs[1])[0] < kLeast * node.op.attrs.get_int("group", 1);
 }
 
 bool fuse_conv(Graph& graph, NodeId id) {
@@ -218,7 +225,7 @@ bool fuse_conv(Graph& graph, NodeId id) {
   if (!p || (rank != 3 && rank != 4)) return false;
   p->attrs = node.op.attrs;
   p->outputs = shape_of(graph, node.inputs[1])[0];
-  if (!fits(graph, *p, 0)) return false;
+  if (!fits(graph, *p, 0) || has_few_outputs(graph, node)) return false;
   if (has_input(node, 2) && !read_bias(graph, node.inputs[2], *p)) return false;
   return replace(graph, {id}, *p);
 }
@@ -232,7 +239,7 @@ bool fuse_gemm(Graph& graph, NodeId id) {
   if (!p || !is_plain) return false;
   const std::int64_t axis = attrs.get_int("transB", 0) != 0 ? 0 : 1;
   if (axis == 0) p->attrs.set("transB", std::int64_t{1});
-  p->outputs = shape_of(graph, node.outputs[0])[1];
+  p->outputs = shape_of(graph, node.inputs[1])[static_cast<std::size_t>(axis)];
   if (!fits(graph, *p, axis)) return false;
   if (has_input(node, 2) && !read_bias(graph, node.inputs[2], *p)) return false;
   return replace(graph, {id}, *p);
@@ -243,7 +250,7 @@ bool fuse_matmul(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   auto p = product_of(graph, node, "QuantMatMul");
   if (!p || shape_of(graph, node.inputs[1]).size() != 2) return false;
-  p->outputs = shape_of(graph, node.outputs[0]).back();
+  p->outputs = shape_of(graph, node.inputs[1]).back();
   if (!fits(graph, *p, 1)) return false;
   const ValueId product = node.outputs[0];
   const NodeId add = sole_consumer(graph, product);

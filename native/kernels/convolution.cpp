@@ -1,7 +1,6 @@
-// Convolution of floating point, and of bytes whose weights are computed. Of floating point most have a way of their own (depthwise.h,
-// pointwise.h, winograd_convolution.h, shifted_convolution.h), with what is fused behind them; of the others what the taps of a block of output places read
-// becomes the columns of a product; of bytes, less their zero points, two channels at once. Generated code and libraries are faster at
-// float32 and bytes where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
+// Convolution of floating point. Most have a way of their own (depthwise.h, pointwise.h, winograd_convolution.h, shifted_convolution.h), with
+// what is fused behind them; of the others what the taps of a block of output places read becomes the columns of a product. Generated code and libraries are
+// faster at float32 where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
 #include <algorithm>
 
 #include "native/depthwise.h"
@@ -10,11 +9,8 @@
 #include "native/pointwise.h"
 #include "native/product.h"
 #include "native/shifted_convolution.h"
-#include "native/wide.h"
 #include "native/winograd_convolution.h"
 #include "reference/axes.h"
-#include "reference/quantize.h"
-#include "reference/typed.h"
 #include "reference/window.h"
 
 namespace aoe::native {
@@ -74,7 +70,7 @@ void read_tap(const T* plane, const reference::Window& window, const Tap& read, 
   }
 }
 
-/// Of float or double; or of Pairs: two channels of bytes, whose sums are exact.
+/// Of float or double.
 template <typename T>
 class Convolution {
  public:
@@ -141,7 +137,7 @@ class Convolution {
       std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
     add_product<T>({packed_ + channel * length_, length_}, rows, length_,
                    {columns.data(), kColumns}, {sums.data(), kColumns}, kColumns);
-    if constexpr (!std::is_same_v<T, Pair>) ending.apply(sums.data(), rows * kColumns);
+    ending.apply(sums.data(), rows * kColumns);
     T* const y = y_ + (group * per_group_ + channels.begin) * places_ + first;
     for (std::int64_t c = 0; c < rows; ++c)
       std::copy_n(sums.data() + c * kColumns, count, y + c * places_);
@@ -168,6 +164,7 @@ void run_real(const Run& run, const RowEnding& ending) {
   if (is_pointwise(run, window)) return run_pointwise<T>(run, ending);
   if constexpr (std::is_same_v<T, float>)
     if (runs_by_tiles(run, window)) return run_winograd_convolution(run, window, ending);
+  if (reads_rows(run, window)) return run_over_rows<T>(run, window, ending);
   if (PaddedPlanes::takes(window)) return run_shifted_convolution<T>(run, window, ending);
   const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
                                    run.inputs[1].as<T>());
@@ -177,58 +174,6 @@ void run_real(const Run& run, const RowEnding& ending) {
 void run_floats(const Run& run, const RowEnding& ending) {
   if (run.inputs[0].desc.dtype == DataType::kDouble) return run_real<double>(run, ending);
   is_depthwise(run) ? run_depthwise(run, ending) : run_real<float>(run, ending);
-}
-
-/// to[i] = the pair of first[i] and second[i], less `zero`; without `second`, of first[i] and 0.
-template <typename X>
-AOE_WIDE void pair_up(const X* first, const X* second, std::int32_t zero, std::int64_t count,
-                      Pair* to) {
-  if (second == nullptr) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = (first[i] - zero) & 0xffff;
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<Pair>((static_cast<std::uint32_t>(first[i] - zero) & 0xffff) |
-                              static_cast<std::uint32_t>(second[i] - zero) << 16);
-}
-
-/// `rows` rows of `channels` planes of bytes: pairs of neighbours, the last of an odd number with zeros. zero(row) is subtracted.
-template <typename Zero>
-std::vector<Pair> paired(const Tensor& bytes, std::int64_t rows, std::int64_t channels,
-                         std::int64_t plane, Threads& threads, const Zero& zero) {
-  using Bytes = reference::TypeList<std::int8_t, std::uint8_t>;
-  const std::int64_t pairs = (channels + 1) / 2;
-  std::vector<Pair> to(static_cast<std::size_t>(rows * pairs * plane));
-  reference::visit_type<Bytes>(bytes.desc.dtype, [&]<typename X>() {
-    threads.share(rows * pairs, 0.3 * static_cast<double>(plane),
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const std::int64_t row = i / pairs, channel = i % pairs * 2;
-                      const X* first = bytes.as<X>() + (row * channels + channel) * plane;
-                      pair_up(first, channel + 1 < channels ? first + plane : nullptr, zero(row),
-                              plane, to.data() + i * plane);
-                    }
-                  });
-  });
-  return to;
-}
-
-void run_integer(const Run& run) {
-  if (run.output(0).data == nullptr) return;
-  const auto x_zero = static_cast<std::int32_t>(reference::quant_parameter(run.inputs, 2, 0)[0]);
-  const std::vector<double> zeros = reference::quant_parameter(run.inputs, 3, 0);
-  const Shape &x = run.shape(0), &weight = run.shape(1);
-  const std::int64_t channels = weight[1], groups = run.attrs.get_int("group", 1);
-  const std::vector<Pair> planes =
-      paired(run.inputs[0], x[0] * groups, channels, reference::dim_product(x, 2, x.size()),
-             run.threads, [&](std::int64_t) { return x_zero; });
-  const std::vector<Pair> packed =
-      paired(run.inputs[1], weight[0], channels, reference::dim_product(weight, 2, weight.size()),
-             run.threads, [&](std::int64_t row) {
-               return static_cast<std::int32_t>(reference::parameter_at(zeros, row));
-             });
-  const Convolution<Pair> convolution(run, planes.data(), (channels + 1) / 2, packed.data());
-  convolution.run(nullptr);
 }
 
 Result<void> supports_floats(const Question& question) {
@@ -308,13 +253,6 @@ bool may_save_products_of_anchor(const Question& question) {
   return may_run_by_tiles({anchor.call, inputs, 1});
 }
 
-Result<void> supports_bytes(const Question& question) {
-  for (std::size_t i = 0; i < 2; ++i)
-    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
-      return taken;
-  return {};
-}
-
 }  // namespace
 
 void register_convolution(KernelRegistry& registry) {
@@ -328,7 +266,6 @@ void register_convolution(KernelRegistry& registry) {
                 .run = run_with_activation,
                 .may_save_products = may_save_products_of_anchor,
                 .is_for_open_sizes = is_flat_float32});
-  registry.add({.type = "ConvInteger", .supports = supports_bytes, .run = run_integer});
 }
 
 }  // namespace aoe::native

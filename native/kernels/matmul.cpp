@@ -1,4 +1,4 @@
-// Products of matrices of floating point whose sizes are known when the model runs; where compilers know them, generated code is faster.
+// Products of matrices whose sizes are known when the model runs; where compilers know them, generated code is faster.
 // The right factor is packed in panels of columns, once for all rows; where there are few rows, it is read where it lies.
 #include <algorithm>
 #include <vector>
@@ -85,10 +85,11 @@ void multiply_columns(const Product<T>& p, Rows<const T> left, std::int64_t firs
   T* to = p.c + first;
   for (std::int64_t r = 0; r < p.m; ++r) std::fill_n(to + r * p.n, count, T{0});
   const Matrix<T> b = p.b.from(0, first);
-  if (b.columns == 1)
+  if (b.columns == 1) {
     add_product<T>(left, p.m, p.k, {b.data, b.rows}, {to, p.n}, count);
-  else
+  } else if constexpr (std::is_floating_point_v<T>) {  // as Gemm alone has them
     add_dot_products<T>(left, p.m, {b.data, b.columns}, count, p.k, {to, p.n});
+  }
   finish(p, 0, p.m, first, count);
 }
 
@@ -185,9 +186,19 @@ void run_gemm(const Run& run) {
 
 void register_matmul(KernelRegistry& registry) {
   using Types = reference::TypeList<float, double>;
+  using Integers = reference::TypeList<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
   registry.add({.type = "MatMulV2",
-                .supports = takes_one_float_type,
-                .run = by_type<Types>([]<typename T>(const Run& run) { run_matmul<T>(run); }),
+                .supports = [](const Question& question) -> Result<void> {
+                  if (takes_types(question, Integers{})) return {};
+                  return takes_one_float_type(question);
+                },
+                .run = by_type<reference::Join<Types, Integers>>([]<typename T>(const Run& run) {
+                  // Without a sign and with one they are the same bits.
+                  if constexpr (std::is_integral_v<T>)
+                    run_matmul<std::make_signed_t<T>>(run);
+                  else
+                    run_matmul<T>(run);
+                }),
                 .is_for_open_sizes = always});
   registry.add({.type = "Gemm",
                 .supports = takes_one_float_type,

@@ -1,185 +1,53 @@
-// MatMulInteger whose sizes are known when the model runs, and of zero points that generated code does not take. Bytes are moved so
-// that the left factor's have no sign and the right one's have: then each step of a sum is four products. What the zero points,
-// moved with them, take off is added up beside the products.
+// MatMulInteger and QuantMatMul whose sizes are known when the model runs, and of zero points that generated code does not take.
 #include <algorithm>
-#include <array>
 #include <vector>
 
+#include "native/byte_product.h"
 #include "native/kernel.h"
 #include "native/matrix_stack.h"
-#include "native/product.h"
 #include "native/wide.h"
+#include "reference/axes.h"
 #include "reference/matrix.h"
 #include "reference/quantize.h"
 
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kColumns = 32;  ///< of a panel of the right factor
-constexpr std::int64_t kDepth = 192;   ///< quads of a panel that the first-level cache keeps
-constexpr std::int64_t kRows = 60;     ///< that meet them, in blocks of six
-constexpr std::int64_t kTileRows = 4 * kRows;  ///< for which a thread packs a panel
+constexpr std::int64_t kColumns = QuadPanel::kColumns;
+constexpr std::int64_t kTileRows = 4 * QuadPanel::kMostRows;  ///< for which a thread packs a panel
 constexpr double kProductsPerNs = 100;
 
-std::int64_t quads_of(std::int64_t bytes) {
-  return (bytes + 3) / 4;
-}
+/// What the sums of a column become: themselves, or real numbers.
+struct ColumnEnding {
+  std::vector<Quad> bias;          ///< one for each column
+  std::vector<float> multipliers;  ///< the same; none of MatMulInteger
+};
 
-/// to[i] = from[i] with the bits `flipped` the other way. Returns the sum of what it wrote.
-AOE_WIDE Quad flip(const std::uint8_t* from, std::uint8_t flipped, std::int64_t count,
-                   std::uint8_t* __restrict to) {
-  Quad sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto byte = static_cast<std::uint8_t>(from[i] ^ flipped);
-    sum += byte;
-    to[i] = byte;
-  }
-  return sum;
-}
-
-constexpr std::int64_t kBytes = 16;
-using Bytes __attribute__((vector_size(kBytes))) = std::uint8_t;
-using Words __attribute__((vector_size(kBytes))) = std::uint16_t;
-using LooseBytes __attribute__((vector_size(kBytes), aligned(1), may_alias)) = std::uint8_t;
-using LooseWords __attribute__((vector_size(kBytes), aligned(alignof(Quad)), may_alias)) =
-    std::uint16_t;
-
-Words low_pairs(Bytes a, Bytes b) {
-  return reinterpret_cast<Words>(
-      __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
-}
-Words high_pairs(Bytes a, Bytes b) {
-  return reinterpret_cast<Words>(
-      __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
-}
-void store_quads(Words first, Words second, Quad* to) {
-  auto* words = reinterpret_cast<LooseWords*>(to);
-  words[0] = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
-  words[1] = __builtin_shufflevector(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
-}
-
-/// to[j] = bytes j of four rows, with the bits `flipped` the other way.
-void interleave(const std::array<const std::uint8_t*, 4>& rows, std::uint8_t flipped, Quad* to) {
-  for (std::int64_t j = 0; j < kColumns; j += kBytes) {
-    Bytes row[4];
-    for (std::size_t i = 0; i < 4; ++i)
-      row[i] = *reinterpret_cast<const LooseBytes*>(rows[i] + j) ^ flipped;
-    store_quads(low_pairs(row[0], row[1]), low_pairs(row[2], row[3]), to + j);
-    store_quads(high_pairs(row[0], row[1]), high_pairs(row[2], row[3]), to + j + kBytes / 2);
-  }
-}
-
-/// What zero points take off a row of products: (a - za) * (b - zb) over all steps is the products less za * b, zb * a and, as both
-/// took it off, more za * zb. `row`: the sum of a less that of za.
-AOE_WIDE void take_off(const Quad* products, Quad left_zero, const Quad* right_sums, Quad row,
-                       const Quad* right_zeros, std::int64_t columns, std::int32_t* __restrict to) {
+/// to[j] = (sums[j] + bias[j]) * multipliers[j].
+AOE_WIDE void make_real(const std::int32_t* sums, const Quad* bias, const float* multipliers,
+                        std::int64_t columns, float* __restrict to) {
   for (std::int64_t j = 0; j < columns; ++j)
-    to[j] =
-        static_cast<std::int32_t>(products[j] - left_zero * right_sums[j] - row * right_zeros[j]);
+    to[j] = static_cast<float>(static_cast<std::int32_t>(static_cast<Quad>(sums[j]) + bias[j])) *
+            multipliers[j];
 }
 
-/// A factor's bytes, and what makes them unsigned ones of the left or signed ones of the right: the zero points move as they do.
-/// Numbers wrap.
-struct Factor {
-  const std::uint8_t* data;
-  std::uint8_t flipped;
-  std::vector<Quad> zeros;  ///< one, or one for each row or column
-  Quad zero(std::int64_t i) const {
-    return zeros.size() == 1 ? zeros[0] : zeros[static_cast<std::size_t>(i)];
-  }
-};
-
-Factor factor_of(const Run& run, std::size_t i) {
-  const bool is_signed = run.inputs[i].desc.dtype == DataType::kInt8, is_left = i == 0;
-  const bool moves = is_signed == is_left;
-  Factor factor{run.inputs[i].as<std::uint8_t>(), static_cast<std::uint8_t>(moves ? 0x80 : 0), {}};
-  const std::int32_t moved = !moves ? 0 : is_left ? 128 : -128;
-  for (const double zero : reference::quant_parameter(run.inputs, i + 2, 0))
-    factor.zeros.push_back(static_cast<Quad>(static_cast<std::int32_t>(zero) + moved));
-  return factor;
-}
-
-/// The left factor of all products: rows of whole quads, and the sum of each.
-class LeftRows {
+/// All products of two stacks of matrices. Y: std::int32_t, or float where there are multipliers.
+template <typename Y>
+class ByteProducts {
  public:
-  LeftRows(const Factor& factor, std::int64_t rows, std::int64_t length, Threads& threads)
-      : quads_(quads_of(length)),
-        packed_(static_cast<std::size_t>(rows * quads_)),
-        sums_(static_cast<std::size_t>(rows)) {
-    threads.share(rows, static_cast<double>(length) / 16,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t r = begin; r < end; ++r)
-                      sums_[static_cast<std::size_t>(r)] =
-                          flip(factor.data + r * length, factor.flipped, length,
-                               reinterpret_cast<std::uint8_t*>(packed_.data() + r * quads_));
-                  });
-  }
-
-  Rows<const Quad> from(std::int64_t row, std::int64_t quad) const {
-    return {packed_.data() + row * quads_ + quad, quads_};
-  }
-  Quad sum(std::int64_t row) const { return sums_[static_cast<std::size_t>(row)]; }
-
- private:
-  std::int64_t quads_;
-  std::vector<Quad> packed_;
-  std::vector<Quad> sums_;
-};
-
-/// kColumns columns of the right factor, and their sums.
-class Panel {
- public:
-  explicit Panel(std::int64_t length)
-      : length_(length),
-        quads_(quads_of(length)),
-        packed_(static_cast<std::size_t>(quads_ * kColumns)) {}
-
-  /// From `columns` columns of rows of `stride` bytes; those behind them are zeros.
-  void pack(const std::uint8_t* from, std::uint8_t flipped, std::int64_t stride,
-            std::int64_t columns) {
-    for (std::int64_t quad = 0; quad < quads_; ++quad) {
-      const std::int64_t rows = std::min<std::int64_t>(4, length_ - quad * 4);
-      std::array<const std::uint8_t*, 4> read;
-      std::uint8_t copies[4][kColumns];
-      for (std::int64_t i = 0; i < 4; ++i) {
-        const std::uint8_t* row = i < rows ? from + (quad * 4 + i) * stride : nullptr;
-        read[i] = row;
-        if (row != nullptr && columns == kColumns) continue;
-        std::fill_n(copies[i], kColumns, flipped);  // zeros when they are flipped
-        if (row != nullptr) std::copy_n(row, columns, copies[i]);
-        read[i] = copies[i];
-      }
-      interleave(read, flipped, packed_.data() + quad * kColumns);
-    }
-    const std::vector<Quad> ones(static_cast<std::size_t>(quads_), 0x01010101u);
-    std::fill_n(sums_, kColumns, Quad{0});
-    add_product<Quad>({ones.data(), quads_}, 1, quads_, {packed_.data(), kColumns},
-                      {sums_, kColumns}, kColumns);
-  }
-
-  Rows<const Quad> from(std::int64_t quad) const {
-    return {packed_.data() + quad * kColumns, kColumns};
-  }
-  std::int64_t quads() const { return quads_; }
-  const Quad* sums() const { return sums_; }
-
- private:
-  std::int64_t length_, quads_;
-  std::vector<Quad> packed_;
-  Quad sums_[kColumns];
-};
-
-/// All products of two stacks of matrices.
-class Products {
- public:
-  Products(const Run& run, const reference::MatMulShape& shape)
+  /// `zeros`: the input that the left factor's zero points are; the right one's stand behind them.
+  ByteProducts(const Run& run, const reference::MatMulShape& shape, std::size_t zeros,
+               ColumnEnding ending = {})
       : m_(shape.m),
         k_(shape.k),
         n_(shape.n),
-        a_(factor_of(run, 0)),
-        b_(factor_of(run, 1)),
-        left_(a_, element_count(run.shape(0)) / std::max<std::int64_t>(k_, 1), k_, run.threads),
-        y_(run.output(0).as<std::int32_t>()) {}
+        is_turned_(run.attrs.get_int("transB", 0) != 0),
+        a_(byte_factor(run, 0, zeros, true)),
+        b_(byte_factor(run, 1, zeros + 1, false)),
+        left_(a_, reference::dim_product(run.shape(0), 0, run.shape(0).size() - 1), k_,
+              run.threads),
+        ending_(std::move(ending)),
+        y_(run.output(0).as<Y>()) {}
 
   /// Of matrix `a` of the left factor and the `rows` / m behind it with matrix `b` of the right one.
   void add(std::int64_t a, std::int64_t b, std::int64_t rows) {
@@ -187,7 +55,7 @@ class Products {
       for (std::int64_t column = 0; column < n_; column += kColumns)
         tiles_.push_back({.left_row = a * m_ + row,
                           .rows = std::min(kTileRows, rows - row),
-                          .right = b_.data + b * k_ * n_ + column,
+                          .right = b_.data + b * k_ * n_ + column * (is_turned_ ? k_ : 1),
                           .column = column,
                           .y = y_ + row * n_ + column});
     y_ += rows * n_;
@@ -197,15 +65,14 @@ class Products {
     if (tiles_.empty()) return;
     const double cost = static_cast<double>(tiles_[0].rows * kColumns * k_) / kProductsPerNs;
     threads.share(std::ssize(tiles_), cost, [&](std::int64_t begin, std::int64_t end) {
-      Panel panel(k_);
+      QuadPanel panel(k_);
       const std::uint8_t* packed = nullptr;
       for (std::int64_t i = begin; i < end; ++i) {
         const Tile& tile = tiles_[static_cast<std::size_t>(i)];
-        if (tile.right != packed)
-          panel.pack(tile.right, b_.flipped, n_, std::min(kColumns, n_ - tile.column));
+        if (tile.right != packed) pack(tile, panel);
         packed = tile.right;
-        for (std::int64_t row = 0; row < tile.rows; row += kRows)
-          multiply(tile, row, std::min(kRows, tile.rows - row), panel);
+        for (std::int64_t row = 0; row < tile.rows; row += QuadPanel::kMostRows)
+          multiply(tile, row, std::min(QuadPanel::kMostRows, tile.rows - row), panel);
       }
     });
   }
@@ -215,42 +82,84 @@ class Products {
     std::int64_t left_row, rows;
     const std::uint8_t* right;
     std::int64_t column;
-    std::int32_t* y;
+    Y* y;
   };
 
-  void multiply(const Tile& tile, std::int64_t row, std::int64_t rows, const Panel& panel) const {
+  void pack(const Tile& tile, QuadPanel& panel) const {
     const std::int64_t columns = std::min(kColumns, n_ - tile.column);
-    Quad products[kRows * kColumns] = {}, right_zeros[kColumns];
-    for (std::int64_t quad = 0; quad < panel.quads(); quad += kDepth)
-      add_product<Quad>(left_.from(tile.left_row + row, quad), rows,
-                        std::min(kDepth, panel.quads() - quad), panel.from(quad),
-                        {products, kColumns}, kColumns);
+    if (is_turned_) return panel.pack_turned(tile.right, b_.flipped, k_, columns);
+    panel.pack(b_.flipped, [&](std::int64_t i, std::uint8_t* copy) -> const std::uint8_t* {
+      const std::uint8_t* row = tile.right + i * n_;
+      if (columns == kColumns) return row;
+      std::fill(std::copy_n(row, columns, copy), copy + kColumns, b_.flipped);
+      return copy;
+    });
+  }
+
+  void multiply(const Tile& tile, std::int64_t row, std::int64_t rows,
+                const QuadPanel& panel) const {
+    const std::int64_t columns = std::min(kColumns, n_ - tile.column);
+    Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
+    panel.multiply(left_, tile.left_row + row, rows, products);
     for (std::int64_t j = 0; j < columns; ++j) right_zeros[j] = b_.zero(tile.column + j);
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t left_row = tile.left_row + row + r;
       const Quad zero = a_.zero(left_row % m_);
-      take_off(products + r * kColumns, zero, panel.sums(),
-               left_.sum(left_row) - zero * static_cast<Quad>(k_), right_zeros, columns,
-               tile.y + (row + r) * n_);
+      std::int32_t sums[kColumns];
+      take_off_zeros(products + r * kColumns, zero, panel.sums(),
+                     left_.sum(left_row) - zero * static_cast<Quad>(k_), right_zeros, columns,
+                     sums);
+      finish(sums, tile.column, columns, tile.y + (row + r) * n_);
     }
   }
 
+  void finish(const std::int32_t* sums, std::int64_t first, std::int64_t columns, Y* to) const {
+    if constexpr (std::is_same_v<Y, float>)
+      make_real(sums, ending_.bias.data() + first, ending_.multipliers.data() + first, columns, to);
+    else
+      std::copy_n(sums, columns, to);
+  }
+
   const std::int64_t m_, k_, n_;
-  const Factor a_, b_;
-  const LeftRows left_;
-  std::int32_t* y_;
+  const bool is_turned_;  ///< the right factor lies in columns
+  const ByteFactor a_, b_;
+  const QuadRows left_;
+  const ColumnEnding ending_;
+  Y* y_;
   std::vector<Tile> tiles_;
 };
+
+template <typename Y>
+void multiply_all(const Run& run, const reference::MatMulShape& s, std::size_t zeros,
+                  ColumnEnding ending) {
+  ByteProducts<Y> products(run, s, zeros, std::move(ending));
+  for_each_product(
+      s, [&](std::int64_t a, std::int64_t b, std::int64_t rows) { products.add(a, b, rows); });
+  products.run(run.threads);
+}
 
 void run_matmul_integer(const Run& run) {
   const Tensor y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const reference::MatMulShape s = reference::matmul_shape(run.shape(0), run.shape(1));
-  if (s.k == 0) return std::fill_n(y.as<std::int32_t>(), y.elements(), 0), void();
-  Products products(run, s);
-  for_each_product(
-      s, [&](std::int64_t a, std::int64_t b, std::int64_t rows) { products.add(a, b, rows); });
-  products.run(run.threads);
+  multiply_all<std::int32_t>(run, s, 2, {});
+}
+
+void run_quant_matmul(const Run& run) {
+  const Tensor y = run.output(0);
+  if (y.data == nullptr || y.elements() == 0) return;
+  Shape b = run.shape(1);
+  if (run.attrs.get_int("transB", 0) != 0) std::swap(b[0], b[1]);
+  const reference::MatMulShape s = reference::matmul_shape(run.shape(0), b);
+  const std::vector<double> bias = reference::quant_parameter(run.inputs, 2, 0),
+                            multipliers = reference::quant_parameter(run.inputs, 5, 1);
+  ColumnEnding ending;
+  for (std::int64_t j = 0; j < s.n; ++j) {
+    ending.bias.push_back(
+        static_cast<Quad>(static_cast<std::int32_t>(reference::parameter_at(bias, j))));
+    ending.multipliers.push_back(static_cast<float>(reference::parameter_at(multipliers, j)));
+  }
+  multiply_all<float>(run, s, 3, std::move(ending));
 }
 
 bool is_one_value(const Question& question, std::size_t i) {
@@ -271,6 +180,15 @@ Result<void> supports_bytes(const Question& question) {
   return {};
 }
 
+/// With one zero point for the left factor, as passes write it.
+Result<void> supports_quantised(const Question& question) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
+      return taken;
+  if (!is_one_value(question, 3)) return Unexpected("several zero points");
+  return {};
+}
+
 bool has_one_zero_point(const Question& question) {
   return is_one_value(question, 2) && is_one_value(question, 3);
 }
@@ -282,6 +200,10 @@ void register_matmul_integer(KernelRegistry& registry) {
                 .supports = supports_bytes,
                 .run = run_matmul_integer,
                 .is_for_open_sizes = has_one_zero_point});
+  registry.add({.type = "QuantMatMul",
+                .supports = supports_quantised,
+                .run = run_quant_matmul,
+                .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native

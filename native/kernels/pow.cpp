@@ -1,7 +1,10 @@
-// Pow of integers, by squaring: exact for whole exponents from 0 on, as the reference has it.
+// Pow of two tensors: of integers by squaring, exact for whole exponents from 0 on, as the reference has it; of float32 by logarithms
+// in float64, where sizes are known when the model runs.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "native/by_type.h"
 #include "native/kernel.h"
@@ -57,6 +60,67 @@ void raise(Block<T>& block, std::int64_t count, T* y) {
                                         : reference::power(block.bases[i], block.exponents[i]);
 }
 
+// ---- of floating point ----
+
+/// A whole number of at most 51 bits plus this has them at the end of its own.
+constexpr double kWhole = 0x1.8p52;
+constexpr auto kWholeBits = std::bit_cast<std::uint64_t>(kWhole);
+
+/// Of positive finite numbers, to 2^-39 of it: the exponent, and of a number between the roots of 1/2 and 2 the series of s =
+/// (m - 1) / (m + 1).
+AOE_WIDE inline double binary_logarithm(double x) {
+  constexpr std::uint64_t kRootOfHalf = 0x3fe6a09e667f3bcd,
+                          kAbove = 1024;  // so that nothing is negative
+  constexpr int kMantissa = 52;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t exponent = (bits - kRootOfHalf + (kAbove << kMantissa)) >> kMantissa;
+  const double m = std::bit_cast<double>(bits - ((exponent - kAbove) << kMantissa));
+  const double s = (m - 1) / (m + 1), square = s * s;
+  double sum = 1.0 / 13;
+  for (const double factor : {1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0})
+    sum = sum * square + factor;
+  constexpr double kTwoByLog2 = 2.8853900817779268;
+  return std::bit_cast<double>(exponent - kAbove + kWholeBits) - kWhole + s * sum * kTwoByLog2;
+}
+
+/// Of |x| < 1000, to 2^-36 of it.
+AOE_WIDE inline double binary_power(double x) {
+  const double shifted = x + kWhole, rest = (x - (shifted - kWhole)) * 0.6931471805599453;
+  double sum = 1.0 / 362880;
+  for (const double factor :
+       {1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
+    sum = sum * rest + factor;
+  constexpr std::uint64_t kBias = 1023;
+  return sum * std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + kBias) << 52);
+}
+
+/// NaN where there is more to it than a logarithm.
+AOE_WIDE void raise_plainly(const float* bases, const double* exponents, std::int64_t count,
+                            float* __restrict y) {
+  constexpr double kMost = 200;  // beyond, and below, float32 has infinity and 0
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool is_plain = (bases[i] >= std::numeric_limits<float>::min()) &
+                          (bases[i] <= std::numeric_limits<float>::max()) &
+                          (__builtin_fabs(exponents[i]) <= std::numeric_limits<float>::max());
+    double x = exponents[i] * binary_logarithm(static_cast<double>(bases[i]));
+    x = x < -kMost ? -kMost : x;
+    x = x > kMost ? kMost : x;
+    const auto power = static_cast<float>(binary_power(x));
+    y[i] = is_plain ? power : std::numeric_limits<float>::quiet_NaN();
+  }
+}
+
+void raise(Block<float>& block, std::int64_t count, float* y) {
+  raise_plainly(block.bases.data(), block.exponents.data(), count, y);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+    if (y[i] != y[i]) y[i] = reference::power(block.bases[i], block.exponents[i]);
+}
+
+void raise(Block<double>& block, std::int64_t count, double* y) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+    y[i] = std::pow(block.bases[i], block.exponents[i]);
+}
+
 /// Elements [begin, end) of the result, which operands are stretched to.
 template <typename T>
 class Pow {
@@ -104,18 +168,22 @@ class Pow {
   std::array<reference::Strides, 2> strides_;
 };
 
-Result<void> supports(const Question& question) {
-  if (!is_integer(question.inputs[0].dtype)) return Unexpected("there is generated code");
-  return {};
+using PowTypes = reference::Join<reference::TypeList<float, double>, reference::IntTypes>;
+
+bool is_of_reals(const Question& question) {
+  return is_floating(question.inputs[0].dtype);
 }
 
 }  // namespace
 
 void register_pow(KernelRegistry& registry) {
-  registry.add({.type = "Pow",
-                .supports = supports,
-                .run = by_type<reference::IntTypes>(
-                    []<typename T>(const Run& run) { Pow<T>(run).run(run.threads); })});
+  registry.add(
+      {.type = "Pow",
+       .supports = [](const Question& question) -> Result<void> {
+         return takes_types(question, PowTypes{});
+       },
+       .run = by_type<PowTypes>([]<typename T>(const Run& run) { Pow<T>(run).run(run.threads); }),
+       .is_for_open_sizes = is_of_reals});
 }
 
 }  // namespace aoe::native

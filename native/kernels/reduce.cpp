@@ -56,7 +56,7 @@ void for_each_offset(std::span<const Dimension> dims, std::int64_t offset, const
 /// Accumulators of elements that follow each other: enough for vectors and their latency. Of comparisons compilers make vectors
 /// where a loop over them is left.
 template <typename R, typename T>
-constexpr std::int64_t kParts = std::is_same_v<typename R::Acc, T> ? 64 : 16;
+constexpr std::int64_t kParts = sizeof(typename R::Acc) == sizeof(T) ? 64 : 16;
 /// Rows that are added before their sums are stored.
 constexpr std::int64_t kRows = 4;
 /// Results that are made at a time: their accumulators stay in the level-1 cache.
@@ -209,10 +209,11 @@ void add_numeric(KernelRegistry& registry, const char* type) {
   add<R, float, double, std::int32_t, std::int64_t>(registry, type);
 }
 
-/// Of bytes too.
+/// Of bytes and bool too.
 template <template <typename> class R>
 void add_extreme(KernelRegistry& registry, const char* type) {
-  add<R, float, double, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>(registry, type);
+  add<R, float, double, std::int8_t, std::uint8_t, std::int32_t, std::int64_t, bool>(registry,
+                                                                                     type);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// SoftmaxV2 and LogSoftmaxV2 of float32 whose sizes are known when the model runs.
+// SoftmaxV2 and LogSoftmaxV2 of float32 and float64 whose sizes are known when the model runs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +8,7 @@
 
 #include "native/axis_blocks.h"
 #include "native/best.h"
+#include "native/by_type.h"
 #include "native/exponential.h"
 #include "native/kernel.h"
 
@@ -21,18 +22,22 @@ constexpr std::int64_t kBlock = 512;
 
 /// The largest, or NaN where there is one.
 struct LargerOrNan {
-  bool operator()(float x, float best) const { return x > best || x != x; }
+  template <typename T>
+  bool operator()(T x, T best) const {
+    return x > best || x != x;
+  }
 };
 
 /// Of each column so far.
-AOE_WIDE void take_largest(const float* __restrict x, std::int64_t count,
-                           float* __restrict largest) {
+template <typename T>
+AOE_WIDE void take_largest(const T* __restrict x, std::int64_t count, T* __restrict largest) {
   for (std::int64_t i = 0; i < count; ++i)
     largest[i] = LargerOrNan()(x[i], largest[i]) ? x[i] : largest[i];
 }
 
 /// Exponentials of a line, and their sum: of many numbers it keeps its digits in float64.
-AOE_WIDE double write_exponentials(const float* x, float largest, std::int64_t count, float* y) {
+template <typename T>
+AOE_WIDE double write_exponentials(const T* x, T largest, std::int64_t count, T* y) {
   constexpr std::int64_t kColumns = 16;
   for (std::int64_t i = 0; i < count; ++i) y[i] = exp_down(x[i] - largest);
   std::array<double, kColumns> sums{};
@@ -43,32 +48,36 @@ AOE_WIDE double write_exponentials(const float* x, float largest, std::int64_t c
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-AOE_WIDE void write_exponential_row(const float* __restrict x, const float* __restrict largest,
-                                    std::int64_t count, float* __restrict y,
-                                    double* __restrict sums) {
+template <typename T>
+AOE_WIDE void write_exponential_row(const T* __restrict x, const T* __restrict largest,
+                                    std::int64_t count, T* __restrict y, double* __restrict sums) {
   for (std::int64_t i = 0; i < count; ++i) {
     y[i] = exp_down(x[i] - largest[i]);
     sums[i] += y[i];
   }
 }
 
-AOE_WIDE void scale(float* y, std::int64_t count, float factor) {
+template <typename T>
+AOE_WIDE void scale(T* y, std::int64_t count, T factor) {
   for (std::int64_t i = 0; i < count; ++i) y[i] *= factor;
 }
 
-AOE_WIDE void shift(const float* x, std::int64_t count, float largest, float log_sum, float* y) {
+template <typename T>
+AOE_WIDE void shift(const T* x, std::int64_t count, T largest, T log_sum, T* y) {
   for (std::int64_t i = 0; i < count; ++i) y[i] = (x[i] - largest) - log_sum;
 }
 
 /// What a line is multiplied with, or has subtracted. NaN where it has one, or infinity: as the reference.
-float end_of(float largest, double sum, bool is_log) {
-  if (!std::isfinite(largest)) return std::numeric_limits<float>::quiet_NaN();
-  return static_cast<float>(is_log ? std::log(sum) : 1 / sum);
+template <typename T>
+T end_of(T largest, double sum, bool is_log) {
+  if (!std::isfinite(largest)) return std::numeric_limits<T>::quiet_NaN();
+  return static_cast<T>(is_log ? std::log(sum) : 1 / sum);
 }
 
-void write_line(const float* x, std::int64_t count, bool is_log, float* y) {
-  const float largest = best_value<float, LargerOrNan>(x, count);
-  const float end = end_of(largest, write_exponentials(x, largest, count, y), is_log);
+template <typename T>
+void write_line(const T* x, std::int64_t count, bool is_log, T* y) {
+  const T largest = best_value<T, LargerOrNan>(x, count);
+  const T end = end_of(largest, write_exponentials(x, largest, count, y), is_log);
   if (is_log)
     shift(x, count, largest, end, y);
   else
@@ -76,6 +85,7 @@ void write_line(const float* x, std::int64_t count, bool is_log, float* y) {
 }
 
 /// Neighbouring lines, whose elements are `stride` apart.
+template <typename T>
 class Columns {
  public:
   Columns(std::int64_t stride, std::int64_t dim, bool is_log)
@@ -86,8 +96,8 @@ class Columns {
         ends_(kBlock),
         sums_(kBlock) {}
 
-  void write(const float* x, std::int64_t count, float* y) {
-    std::ranges::fill(largest_, -std::numeric_limits<float>::infinity());
+  void write(const T* x, std::int64_t count, T* y) {
+    std::ranges::fill(largest_, -std::numeric_limits<T>::infinity());
     std::ranges::fill(sums_, 0);
     for (std::int64_t k = 0; k < dim_; ++k) take_largest(x + k * stride_, count, largest_.data());
     for (std::int64_t k = 0; k < dim_; ++k)
@@ -98,9 +108,9 @@ class Columns {
   }
 
  private:
-  AOE_WIDE void end_row(const float* __restrict x, std::int64_t count, float* __restrict y) const {
-    const float* const ends = ends_.data();
-    const float* const largest = largest_.data();
+  AOE_WIDE void end_row(const T* __restrict x, std::int64_t count, T* __restrict y) const {
+    const T* const ends = ends_.data();
+    const T* const largest = largest_.data();
     if (is_log_)
       for (std::int64_t i = 0; i < count; ++i) y[i] = (x[i] - largest[i]) - ends[i];
     else
@@ -109,11 +119,12 @@ class Columns {
 
   const std::int64_t stride_, dim_;
   const bool is_log_;
-  std::vector<float> largest_, ends_;
+  std::vector<T> largest_, ends_;
   std::vector<double> sums_;
 };
 
-void softmax(const AxisView& view, const float* x, bool is_log, float* y, Threads& threads) {
+template <typename T>
+void softmax(const AxisView& view, const T* x, bool is_log, T* y, Threads& threads) {
   const AxisBlocks blocks(view, kBlock);
   threads.share(blocks.count(), blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
     if (view.inner == 1) {
@@ -121,7 +132,7 @@ void softmax(const AxisView& view, const float* x, bool is_log, float* y, Thread
         write_line(x + i * view.dim, view.dim, is_log, y + i * view.dim);
       return;
     }
-    Columns columns(view.inner, view.dim, is_log);
+    Columns<T> columns(view.inner, view.dim, is_log);
     for (std::int64_t i = begin; i < end; ++i) {
       const AxisBlock block = blocks.block(i);
       columns.write(x + block.at, block.count, y + block.at);
@@ -129,11 +140,12 @@ void softmax(const AxisView& view, const float* x, bool is_log, float* y, Thread
   });
 }
 
+template <typename T>
 void run_softmax(const Run& run) {
   const Tensor out = run.output(0);
   if (out.data == nullptr || out.elements() == 0) return;
-  softmax(reference::softmax_view(run.attrs, run.version, run.shape(0)), run.inputs[0].as<float>(),
-          run.call.type == "LogSoftmaxV2", out.as<float>(), run.threads);
+  softmax(reference::softmax_view(run.attrs, run.version, run.shape(0)), run.inputs[0].as<T>(),
+          run.call.type == "LogSoftmaxV2", out.as<T>(), run.threads);
 }
 
 }  // namespace
@@ -141,8 +153,9 @@ void run_softmax(const Run& run) {
 void register_softmax(KernelRegistry& registry) {
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
     registry.add({.type = type,
-                  .supports = takes_floats(1),
-                  .run = run_softmax,
+                  .supports = takes_one_float_type,
+                  .run = by_type<reference::TypeList<float, double>>(
+                      []<typename T>(const Run& run) { run_softmax<T>(run); }),
                   .is_for_open_sizes = always});
 }
 

@@ -264,6 +264,7 @@ void register_convolution(OpRegistry& registry) {
                 .min_inputs = 2,
                 .window = convolution_window,
                 .epilogue = Epilogue::kBytes,
+                .slices = images_apart,
                 .free_values = {1, 2, 3, 5}});
 }
 

@@ -244,6 +244,12 @@ bool integer_rows_apart(const Slicing& slicing) {
   return has_one_zero && slicing.is_whole(1) && products_apart(slicing);
 }
 
+/// Rows of the left factor.
+bool quant_rows_apart(const Slicing& slicing) {
+  const int last = static_cast<int>(slicing.shape(0).size()) - 1;
+  return all_apart(slicing) && slicing.axes[0] != last && slicing.output_axes[0] == slicing.axes[0];
+}
+
 }  // namespace
 
 void register_matmul(OpRegistry& registry) {
@@ -300,6 +306,7 @@ void register_matmul(OpRegistry& registry) {
                 .flops = row_products,
                 .min_inputs = 2,
                 .epilogue = Epilogue::kBytes,
+                .slices = quant_rows_apart,
                 .free_values = {1, 2, 3, 5}});
 }
 

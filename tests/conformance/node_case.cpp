@@ -222,6 +222,30 @@ NodeCase load_node_case(const std::string& set, const std::string& name) {
   return node_case;
 }
 
+NodeCase opened(NodeCase node_case, const fs::path& model) {
+  auto proto = parse_proto<onnx::ModelProto>(node_case.model);
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  std::set<std::string> initialized;
+  for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
+  int dims = 0;
+  const auto open = [&](onnx::ValueInfoProto& info) {
+    if (!info.type().has_tensor_type()) return;
+    onnx::TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (auto& dim : *shape.mutable_dim()) dim.set_dim_param("open" + std::to_string(++dims));
+  };
+  for (onnx::ValueInfoProto& info : *graph.mutable_input()) {
+    if (initialized.contains(info.name()) || !info.type().has_tensor_type()) continue;
+    open(info);
+    const auto rank = static_cast<std::size_t>(info.type().tensor_type().shape().dim_size());
+    if (rank > 0) node_case.input_shapes[info.name()] = Shape(rank, kUnknownDim);
+  }
+  for (onnx::ValueInfoProto& info : *graph.mutable_output()) open(info);
+  graph.clear_value_info();
+  write_file_atomically(model, proto.SerializeAsString());
+  node_case.model = model;
+  return node_case;
+}
+
 std::string difference(const Tensor& expected, const Tensor& actual) {
   if (expected.desc.dtype != actual.desc.dtype || expected.desc.shape != actual.desc.shape) {
     return "it is " + to_string(actual.desc) + ", expected " + to_string(expected.desc);

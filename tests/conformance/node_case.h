@@ -39,6 +39,9 @@ std::vector<std::string> case_names(const std::string& set);
 /// Throws Error(kData) when a file is missing or holds something else than tensors, or sequences or optionals of them.
 NodeCase load_node_case(const std::string& set, const std::string& name);
 
+/// The same with all dimensions of its inputs left open, sequences' aside: the model is written to `model`.
+NodeCase opened(NodeCase node_case, const std::filesystem::path& model);
+
 /// Empty when `actual` is what ONNX's own runner accepts for `expected`: same type and shape,
 /// floating-point values within 1e-7 + 1e-3 * |expected| (16-bit ones within some units in the last place), all others equal. Otherwise what differs,
 /// with index and both values.

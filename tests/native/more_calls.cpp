@@ -122,6 +122,16 @@ Geometry draw_pointwise(Draw& draw) {
   return drawn;
 }
 
+/// A window as wide as the image.
+Geometry draw_wide_window(Draw& draw) {
+  const std::int64_t inputs = draw.in(1, 3), width = draw.in(16, 40), height = draw.in(1, 4);
+  Geometry drawn{.x = {draw.in(0, 2), inputs, draw.in(height, 60), width},
+                 .weight = {draw.in(1, 40), inputs, height, width}};
+  drawn.attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), 1});
+  if (draw.chance(20)) drawn.attrs.set("pads", std::vector<std::int64_t>{draw.in(0, 2), 0, 1, 0});
+  return drawn;
+}
+
 /// So many output channels of a small image that threads share them.
 Geometry draw_channels(Draw& draw) {
   Geometry drawn = draw_geometry(draw);
@@ -146,6 +156,7 @@ RandomCall draw_convolution_of(Draw& draw, DataType type) {
   const Geometry drawn = is_tiled          ? draw_tiled(draw)
                          : draw.chance(20) ? draw_pointwise(draw)
                          : draw.chance(20) ? draw_channels(draw)
+                         : draw.chance(20) ? draw_wide_window(draw)
                                            : draw_geometry(draw);
   const double growth = is_tiled ? 8 : 1;  // of errors, see winograd_convolution.h
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
@@ -204,6 +215,24 @@ RandomCall draw_conv_integer(Draw& draw) {
     call.inputs.push_back(numbers(draw, weight, zeros, 0, 100));
   }
   return call;
+}
+
+/// As ConvInteger, with real results: bias, zero points and multipliers of its own.
+RandomCall draw_quant_conv(Draw& draw) {
+  RandomCall drawn = draw_conv_integer(draw);
+  const std::vector<ConstantPtr> given = drawn.inputs;
+  const auto zero = [&](std::size_t i) { return i < given.size() ? given[i] : nullptr; };
+  const std::int64_t channels = given[1]->desc().shape[0];
+  const Shape multipliers = draw.chance(50) ? Shape{channels} : Shape{1};
+  drawn.call = {.type = "QuantConv2D", .attrs = drawn.call.attrs};
+  drawn.inputs = {
+      given[0],
+      given[1],
+      draw.chance(50) ? numbers(draw, DataType::kInt32, {channels}, -9000, 9000) : nullptr,
+      zero(2),
+      zero(3),
+      numbers(draw, DataType::kFloat, multipliers, 0.001, 0.1)};
+  return drawn;
 }
 
 /// The shape of scales along an axis, or of blocks of it.
@@ -288,7 +317,19 @@ RandomCall draw_range(Draw& draw) {
                      scalar(is_falling && from >= to ? -step : step, type)}};
 }
 
+/// Of floating point, with what logarithms do not take.
+RandomCall draw_real_pow(Draw& draw) {
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  const Shape shape = draw.shape(0, 3);
+  RandomCall drawn{.call = {.type = "Pow"}, .tolerance = 1e-6};
+  drawn.inputs = {
+      draw.chance(30) ? with_ties(draw, type, shape) : numbers(draw, type, shape, 0, 9),
+      draw.chance(30) ? with_ties(draw, type, shape) : numbers(draw, draw.numeric(), shape, -5, 5)};
+  return drawn;
+}
+
 RandomCall draw_pow(Draw& draw) {
+  if (draw.chance(40)) return draw_real_pow(draw);
   const DataType type =
       draw.one_of({DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64,
                    DataType::kUint8, DataType::kUint32, DataType::kUint64});
@@ -366,6 +407,7 @@ void add_more_drawers(Drawers& drawers) {
   drawers["Conv2D"] = draw_convolution;
   drawers[reference::kFused] = draw_fused;
   drawers["ConvInteger"] = draw_conv_integer;
+  drawers["QuantConv2D"] = draw_quant_conv;
   for (const char* type : {"Quantize", "Dequantize"})
     drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
   drawers["Compress"] = draw_compress;

@@ -31,10 +31,14 @@ RandomCall draw_matmul(Draw& draw) {
   if (draw.chance(10)) a = {k};
   if (draw.chance(10)) b = {k};
   if (draw.chance(20) && a.size() > 2 && b.size() > 2) std::swap(a[0], b[0]), a[0] = b[0] = 1;
-  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  const DataType type =
+      draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kFloat, DataType::kDouble,
+                   DataType::kInt32, DataType::kUint32, DataType::kInt64, DataType::kUint64});
   return {.call = {.type = "MatMulV2"},
           .inputs = {numbers(draw, type, a), numbers(draw, type, b)},
-          .tolerance = type == DataType::kFloat ? 1e-5 : 1e-13};
+          .tolerance = type == DataType::kFloat    ? 1e-5
+                       : type == DataType::kDouble ? 1e-13
+                                                   : 0};
 }
 
 /// Of the extreme bytes, in products of more rows, steps and columns than a thread takes at a time as well.
@@ -62,6 +66,25 @@ RandomCall draw_matmul_integer(Draw& draw) {
   return drawn;
 }
 
+/// As MatMulInteger with one zero point on the left, with real results; the right factor may lie in columns.
+RandomCall draw_quant_matmul(Draw& draw) {
+  const std::int64_t m = draw.dim(), k = draw.dim(), n = draw.some();
+  const DataType left = draw.one_of({DataType::kInt8, DataType::kUint8}),
+                 right = draw.one_of({DataType::kInt8, DataType::kUint8});
+  const bool is_turned = draw.chance(50);
+  RandomCall drawn{.call = {.type = "QuantMatMul"}};
+  if (is_turned) drawn.call.attrs.set("transB", std::int64_t{1});
+  drawn.inputs = {
+      numbers(draw, left, draw.chance(70) ? Shape{m, k} : Shape{2, m, k}, -128, 255),
+      numbers(draw, right, is_turned ? Shape{n, k} : Shape{k, n}, -128, 255),
+      draw.chance(50) ? numbers(draw, DataType::kInt32, {n}, -9000, 9000) : nullptr,
+      draw.chance(50) ? scalar(draw.real(0, 100), left) : nullptr,
+      draw.chance(50) ? numbers(draw, right, draw.chance(50) ? Shape{n} : Shape{1}, 0, 100)
+                      : nullptr,
+      numbers(draw, DataType::kFloat, draw.chance(50) ? Shape{n} : Shape{1}, 0.001, 0.1)};
+  return drawn;
+}
+
 RandomCall draw_gemm(Draw& draw) {
   const std::int64_t m = draw.dim(), n = draw.dim(), k = draw.dim();
   const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
@@ -83,7 +106,9 @@ RandomCall draw_softmax(Draw& draw, const std::string& type) {
   const int masked = draw.chance(40) ? 30 : 0, odd = draw.chance(10) ? 5 : 0;
   RandomCall drawn{.call = {.type = type, .version = draw.one_of({1, 13})}, .tolerance = 1e-6};
   drawn.call.attrs.set("axis", axis_of(draw, shape));
-  drawn.inputs = {made(DataType::kFloat, shape, [&, odd, masked] {
+  const DataType dtype = draw.one_of({DataType::kFloat, DataType::kDouble});
+  if (dtype == DataType::kDouble) drawn.tolerance = 1e-14;
+  drawn.inputs = {made(dtype, shape, [&, odd, masked] {
     if (draw.chance(odd)) return draw.one_of({kNan, kInfinity});
     return draw.chance(masked) ? -kInfinity : draw.real(-100, 100);
   })};
@@ -146,12 +171,18 @@ RandomCall draw_formula(Draw& draw, const std::string& type) {
   Shape shape = draw.shape(0, 4);
   if (draw.chance(20)) shape.push_back(draw.in(200, 1500));
   const bool is_logical = type.starts_with("Logical"), is_of_bits = type.starts_with("Bitwise");
-  const DataType dtype = is_logical ? DataType::kBool
-                         : is_of_bits
-                             ? draw.one_of({DataType::kInt8, DataType::kUint8, DataType::kInt32,
-                                            DataType::kInt64, DataType::kUint16})
-                             : draw.numeric();
+  const DataType dtype =
+      is_logical   ? DataType::kBool
+      : is_of_bits ? draw.one_of({DataType::kInt8, DataType::kUint8, DataType::kInt32,
+                                  DataType::kInt64, DataType::kUint16})
+      : type == "BitShift"
+          ? draw.one_of({DataType::kUint8, DataType::kUint16, DataType::kUint32, DataType::kUint64})
+          : draw.numeric();
   RandomCall drawn{.call = {.type = type}};
+  if (type == "Mod")
+    drawn.call.attrs.set("fmod", std::int64_t{is_floating(dtype) || draw.chance(50)});
+  if (type == "BitShift")
+    drawn.call.attrs.set("direction", draw.one_of<std::string>({"LEFT", "RIGHT"}));
   const bool compares = is_logical || type == "Equal" || type.starts_with("Less");
   for (const Shape& each : {shape, stretched(draw, shape)})
     drawn.inputs.push_back(compares ? with_ties(draw, dtype, each) : numbers(draw, dtype, each));
@@ -174,7 +205,7 @@ RandomCall draw_reduction(Draw& draw, const std::string& type) {
   const bool is_exact = type == "ReduceMax" || type == "ReduceMin";
   const DataType dtype =
       is_exact && draw.chance(20)
-          ? draw.one_of({DataType::kInt8, DataType::kUint8})
+          ? draw.one_of({DataType::kInt8, DataType::kUint8, DataType::kBool})
           : draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
   RandomCall drawn{.call = {.type = type, .version = static_cast<int>(draw.one_of({1, 18}))},
                    .tolerance = is_exact ? 0 : 2e-6};
@@ -361,6 +392,7 @@ RandomCall draw_expand(Draw& draw) {
 void add_network_drawers(Drawers& drawers) {
   drawers["MatMulV2"] = draw_matmul;
   drawers["MatMulInteger"] = draw_matmul_integer;
+  drawers["QuantMatMul"] = draw_quant_matmul;
   drawers["Gemm"] = draw_gemm;
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
     drawers[type] = [type](Draw& draw) { return draw_softmax(draw, type); };
@@ -390,8 +422,9 @@ void add_network_drawers(Drawers& drawers) {
   drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
     drawers[type] = [type](Draw& draw) { return draw_global_pool(draw, type); };
-  for (const char* type : {"Add", "Sub", "Mul", "Div", "Maximum", "Minimum", "Less", "LessEqual",
-                           "Equal", "PRelu", "LogicalAnd", "LogicalOr", "BitwiseAnd", "BitwiseXor"})
+  for (const char* type :
+       {"Add", "Sub", "Mul", "Div", "Maximum", "Minimum", "Less", "LessEqual", "Equal", "PRelu",
+        "LogicalAnd", "LogicalOr", "BitwiseAnd", "BitwiseXor", "Mod", "BitShift"})
     drawers[type] = [type](Draw& draw) { return draw_formula(draw, type); };
   drawers["SelectV2"] = draw_select;
 }

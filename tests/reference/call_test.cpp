@@ -53,10 +53,10 @@ TEST(Call, RefusesMoreOutputsThanTheOperatorHas) {
             "Relu: has 1 outputs, the model asks for 2");
 }
 
-TEST(Call, RefusesTrainingAndOtherwiseIgnoresIt) {
+TEST(Call, RefusesAShareThatIsNone) {
   const OpCall dropout{.type = "Dropout", .version = 12};
   const ConstantPtr x = floats({1}, {1});
-  EXPECT_NE(error_of(dropout, {x, floats({}, {0.5}), bools({}, {1})}).find("training_mode"),
+  EXPECT_NE(error_of(dropout, {x, floats({}, {1}), bools({}, {1})}).find("ratio"),
             std::string::npos);
   EXPECT_EQ(error_of(dropout, {x, floats({}, {0}), bools({}, {1})}), "no error");
 }

@@ -256,6 +256,25 @@ TEST(Unique, TellsFirstInverseAndCounts) {
   EXPECT_EQ(outputs[3].values, (std::vector<double>{2, 2, 1}));
 }
 
+TEST(Dropout, DropsItsShareAndMakesUpForItWhenItTrains) {
+  constexpr std::int64_t kCount = 4000;
+  OpCall call{.type = "Dropout", .version = 12};
+  call.attrs.set("seed", std::int64_t{7});
+  const std::vector<double> ones(kCount, 1);
+  const auto run = [&] {
+    return run_checked(call, {floats({kCount}, ones), floats({}, {0.25}), bools({}, {1})}, 2);
+  };
+  const auto outputs = run(), again = run();
+  const std::vector<double>&y = outputs[0].values, &mask = outputs[1].values;
+  double kept = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    EXPECT_FLOAT_EQ(static_cast<float>(y[i]), static_cast<float>(mask[i] / 0.75)) << i;
+    kept += mask[i];
+  }
+  EXPECT_NEAR(kept / kCount, 0.75, 0.05);
+  EXPECT_EQ(again[0].values, y);
+}
+
 TEST(Dropout, KeepsEverythingAtInference) {
   const auto outputs = run_checked({.type = "Dropout", .version = 12}, {floats({2}, {1, 2})}, 2);
   EXPECT_EQ(outputs[0].values, (std::vector<double>{1, 2}));

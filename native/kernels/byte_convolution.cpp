@@ -1,0 +1,250 @@
+// Convolution of bytes whose weights are computed, or whose sizes are known when the model runs: ConvInteger and QuantConv2D. What a tap
+// of the window reads for neighbouring outputs lies side by side in planes with their padding (padded_planes.h): rows of the right factor
+// of a product, whose left one is the weights.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "native/byte_product.h"
+#include "native/kernel.h"
+#include "native/padded_planes.h"
+#include "native/scratch.h"
+#include "native/wide.h"
+#include "reference/axes.h"
+#include "reference/quantize.h"
+#include "reference/window.h"
+
+namespace aoe::native {
+namespace {
+
+constexpr std::int64_t kColumns = QuadPanel::kColumns;
+
+/// The planes of all images, and where the taps of a window read in them for an output by its number.
+class TapPlanes {
+ public:
+  /// `padding`: the byte around a plane.
+  TapPlanes(const Run& run, const reference::Window& window, std::uint8_t padding)
+      : window_(window), padding_(padding), data_(run.inputs[0].as<std::uint8_t>()) {
+    if (PaddedPlanes::takes(window)) planes_.emplace(window), taps_ = planes_->taps();
+    numbers_ = planes_ ? planes_->numbers() : window.output_elements();
+    if (planes_ && !lies_well()) copy(run);
+  }
+
+  std::int64_t numbers() const { return numbers_; }
+  /// Where kColumns outputs begin to be read that number `first` is one of: nothing is read behind the last plane.
+  std::int64_t begin(std::int64_t first) const {
+    return copy_ || !planes_ ? first : std::min(first, numbers_ - kColumns);
+  }
+  /// What a tap reads of plane `i` for the outputs from number `begin` on; `copy`: where it is copied that does not lie side by side.
+  const std::uint8_t* row(std::int64_t i, std::int64_t tap, std::int64_t begin,
+                          std::uint8_t* copy) const {
+    const std::uint8_t* const plane = data_ + i * stride_;
+    if (planes_) return plane + taps_[static_cast<std::size_t>(tap)] + begin;
+    for (std::int64_t j = 0; j < kColumns; ++j) copy[j] = element(plane, tap, begin + j);
+    return copy;
+  }
+
+  /// visit(number, count, place) for those of outputs [first, end) that lie in a row.
+  template <typename Visit>
+  void for_each_run(std::int64_t first, std::int64_t end, const Visit& visit) const {
+    if (!planes_) return visit(first, end - first, first);
+    const auto& [d, h, w] = window_.axes;
+    const std::int64_t depth = planes_->number(1, 0), row = planes_->row();
+    for (std::int64_t at = first; at < end;) {
+      const std::int64_t od = at / depth, oh = at % depth / row, ow = at % row;
+      const std::int64_t until = std::min(end, at - ow + row);
+      const std::int64_t count = std::min(until - at, w.output - ow);
+      if (oh < h.output && count > 0) visit(at, count, (od * h.output + oh) * w.output + ow);
+      at = until;
+    }
+  }
+
+ private:
+  bool lies_well() const { return planes_->is_plane() && numbers_ >= kColumns; }
+
+  void copy(const Run& run) {
+    stride_ = planes_->elements() + kColumns;
+    const std::int64_t planes = run.shape(0)[0] * run.shape(0)[1];
+    copy_.emplace(static_cast<std::size_t>(planes * stride_));
+    auto* const to = copy_->as<std::uint8_t>();
+    run.threads.share(
+        planes, static_cast<double>(stride_) / 8, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            std::memset(to + i * stride_, padding_, static_cast<std::size_t>(stride_));
+            planes_->copy(data_ + i * window_.input_elements(), to + i * stride_);
+          }
+        });
+    data_ = to;
+  }
+
+  /// For windows that planes with their padding do not take.
+  std::uint8_t element(const std::uint8_t* plane, std::int64_t tap, std::int64_t number) const {
+    const auto& [d, h, w] = window_.axes;
+    const std::int64_t z = d.tap(number / w.output / h.output, tap / w.kernel / h.kernel),
+                       y = h.tap(number / w.output % h.output, tap / w.kernel % h.kernel),
+                       x = w.tap(number % w.output, tap % w.kernel);
+    const bool is_inside =
+        number < numbers_ && d.is_inside(z) && h.is_inside(y) && w.is_inside(x);
+    return is_inside ? plane[(z * h.input + y) * w.input + x] : padding_;
+  }
+
+  const reference::Window& window_;
+  const std::uint8_t padding_;
+  std::optional<PaddedPlanes> planes_;
+  std::vector<std::int64_t> taps_;
+  std::int64_t numbers_ = 0;
+  const std::uint8_t* data_;
+  std::int64_t stride_ = window_.input_elements();  ///< from plane to plane
+  std::optional<Scratch> copy_;
+};
+
+/// What the sums of an output channel become: themselves, or real numbers.
+struct ChannelEnding {
+  std::vector<double> bias = {0}, multipliers = {1};  ///< one, or one for each channel
+
+  void apply(const std::int32_t* sums, std::int64_t, std::int32_t* to) const {
+    std::copy_n(sums, kColumns, to);
+  }
+  void apply(const std::int32_t* sums, std::int64_t channel, float* to) const {
+    make_real(sums, static_cast<std::int32_t>(reference::parameter_at(bias, channel)),
+              static_cast<float>(reference::parameter_at(multipliers, channel)), to);
+  }
+
+ private:
+  AOE_WIDE static void make_real(const std::int32_t* sums, std::int32_t bias, float multiplier,
+                                 float* __restrict to) {
+    for (std::int64_t j = 0; j < kColumns; ++j)
+      to[j] = static_cast<float>(static_cast<std::int32_t>(static_cast<Quad>(sums[j]) +
+                                                           static_cast<Quad>(bias))) *
+              multiplier;
+  }
+};
+
+/// Y: std::int32_t or float.
+template <typename Y>
+class ByteConvolution {
+ public:
+  /// `zeros`: the input that the zero points of images are; those of weights stand behind it.
+  ByteConvolution(const Run& run, std::size_t zeros, ChannelEnding ending)
+      : run_(run),
+        window_(reference::window_of(run.attrs, run.shape(0),
+                                     reference::kernel_of(run.attrs, run.shape(1)))),
+        x_(byte_factor(run, 0, zeros, false)),
+        weights_(byte_factor(run, 1, zeros + 1, true)),
+        rows_(weights_, run.shape(1)[0], length_, run.threads),
+        planes_(run, window_, static_cast<std::uint8_t>(x_.zero(0)) ^ x_.flipped),
+        ending_(std::move(ending)) {}
+
+  void run() const {
+    const std::int64_t blocks = (planes_.numbers() + kColumns - 1) / kColumns,
+                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
+    const double cost =
+        static_cast<double>(kColumns * length_) *
+        (0.05 + static_cast<double>(per_group_) / static_cast<double>(parts) / kProductsPerNs);
+    run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
+      QuadPanel panel(length_);
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t block = i / parts, part = i % parts;
+        if (part == 0 || i == begin) pack(block / blocks, block % blocks * kColumns, panel);
+        for (std::int64_t c = per_group_ * part / parts,
+                          last = per_group_ * (part + 1) / parts, count;
+             c < last; c += count) {
+          count = std::min(QuadPanel::kMostRows, last - c);
+          multiply(panel, block / blocks, block % blocks * kColumns, c, count);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr double kProductsPerNs = 100;
+
+  /// In how many parts the channels of a block are shared: small images have too few blocks for the threads, but each part lays
+  /// the block out for itself.
+  std::int64_t parts_of(std::int64_t blocks) const {
+    constexpr std::int64_t kEnoughBlocks = 8, kLeastChannels = 64;
+    return std::clamp<std::int64_t>(kEnoughBlocks / blocks, 1,
+                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+  }
+
+  /// `group`: of all groups of all images.
+  void pack(std::int64_t group, std::int64_t first, QuadPanel& panel) const {
+    const std::int64_t begin = planes_.begin(first), taps = window_.kernel_elements();
+    std::int64_t tap = 0, plane = group * channels_;  // panels ask for their rows in order
+    panel.pack(x_.flipped, [&](std::int64_t, std::uint8_t* copy) {
+      const std::uint8_t* const row = planes_.row(plane, tap, begin, copy);
+      if (++tap == taps) tap = 0, ++plane;
+      return row;
+    });
+  }
+
+  /// Channels [channel, channel + count) of a group.
+  void multiply(const QuadPanel& panel, std::int64_t group, std::int64_t first,
+                std::int64_t channel, std::int64_t count) const {
+    const std::int64_t row = group % groups_ * per_group_ + channel, begin = planes_.begin(first),
+                       end = std::min(first + kColumns, planes_.numbers()),
+                       places = window_.output_elements();
+    Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
+    panel.multiply(rows_, row, count, products);
+    std::fill_n(right_zeros, kColumns, x_.zero(0));
+    Y* y = run_.output(0).as<Y>() + (group * per_group_ + channel) * places;
+    for (std::int64_t r = 0; r < count; ++r, y += places) {
+      const Quad zero = weights_.zero(row + r);
+      std::int32_t sums[kColumns];
+      take_off_zeros(products + r * kColumns, zero, panel.sums(),
+                     rows_.sum(row + r) - zero * static_cast<Quad>(length_), right_zeros, kColumns,
+                     sums);
+      Y ended[kColumns];
+      ending_.apply(sums, row + r, ended);
+      planes_.for_each_run(first, end, [&](std::int64_t at, std::int64_t n, std::int64_t place) {
+        std::copy_n(ended + (at - begin), n, y + place);
+      });
+    }
+  }
+
+  const Run& run_;
+  const reference::Window window_;
+  const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
+  const std::int64_t length_ = channels_ * window_.kernel_elements();
+  const std::int64_t groups_ = run_.attrs.get_int("group", 1);
+  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
+  const ByteFactor x_, weights_;
+  const QuadRows rows_;
+  const TapPlanes planes_;
+  const ChannelEnding ending_;
+};
+
+template <typename Y>
+void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
+  const Tensor y = run.output(0);
+  if (y.data == nullptr || y.elements() == 0) return;
+  ByteConvolution<Y>(run, zeros, std::move(ending)).run();
+}
+
+void run_quant_conv(const Run& run) {
+  run_bytes<float>(run, 3,
+                   {reference::quant_parameter(run.inputs, 2, 0),
+                    reference::quant_parameter(run.inputs, 5, 1)});
+}
+
+Result<void> takes_bytes(const Question& question) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
+      return taken;
+  return {};
+}
+
+}  // namespace
+
+void register_byte_convolution(KernelRegistry& registry) {
+  registry.add({.type = "ConvInteger",
+                .supports = takes_bytes,
+                .run = [](const Run& run) { run_bytes<std::int32_t>(run, 2, {}); }});
+  registry.add({.type = "QuantConv2D",
+                .supports = takes_bytes,
+                .run = run_quant_conv,
+                .is_for_open_sizes = always});
+}
+
+}  // namespace aoe::native
