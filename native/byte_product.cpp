@@ -37,14 +37,14 @@ static_assert(sizeof(Bytes) == QuadPanel::kColumns);
 
 /// Bytes i of a and b beside each other, of the first eight of each half.
 AOE_WIDE inline Words low_pairs(Bytes a, Bytes b) {
-  return reinterpret_cast<Words>(__builtin_shufflevector(
-      a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 16, 48, 17, 49, 18, 50, 19, 51,
-      20, 52, 21, 53, 22, 54, 23, 55));
+  return reinterpret_cast<Words>(__builtin_shufflevector(a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5,
+                                                         37, 6, 38, 7, 39, 16, 48, 17, 49, 18, 50,
+                                                         19, 51, 20, 52, 21, 53, 22, 54, 23, 55));
 }
 AOE_WIDE inline Words high_pairs(Bytes a, Bytes b) {
-  return reinterpret_cast<Words>(__builtin_shufflevector(
-      a, b, 8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 24, 56, 25, 57, 26, 58,
-      27, 59, 28, 60, 29, 61, 30, 62, 31, 63));
+  return reinterpret_cast<Words>(
+      __builtin_shufflevector(a, b, 8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47,
+                              24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63));
 }
 /// The same of words: quads 0 to 3 and 16 to 19 of what low_pairs() gave.
 AOE_WIDE inline Quads low_quads(Words a, Words b) {
@@ -52,8 +52,8 @@ AOE_WIDE inline Quads low_quads(Words a, Words b) {
       __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27));
 }
 AOE_WIDE inline Quads high_quads(Words a, Words b) {
-  return reinterpret_cast<Quads>(__builtin_shufflevector(a, b, 4, 20, 5, 21, 6, 22, 7, 23, 12, 28,
-                                                         13, 29, 14, 30, 15, 31));
+  return reinterpret_cast<Quads>(
+      __builtin_shufflevector(a, b, 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31));
 }
 /// to[i] and to[16 + i] = halves of both.
 AOE_WIDE inline void store_halves(Quads a, Quads b, Quad* to) {
@@ -86,8 +86,8 @@ QuadRows::QuadRows(const ByteFactor& factor, std::int64_t rows, std::int64_t len
     for (std::int64_t r = begin; r < end; ++r) {
       Quad* const row = packed_.as<Quad>() + r * stride_;
       row[quads_ - 1] = 0;  // of which bytes may be left over
-      sums_[static_cast<std::size_t>(r)] =
-          flip(factor.data + r * length, factor.flipped, length, reinterpret_cast<std::uint8_t*>(row));
+      sums_[static_cast<std::size_t>(r)] = flip(factor.data + r * length, factor.flipped, length,
+                                                reinterpret_cast<std::uint8_t*>(row));
     }
   });
 }
@@ -95,7 +95,8 @@ QuadRows::QuadRows(const ByteFactor& factor, std::int64_t rows, std::int64_t len
 QuadPanel::QuadPanel(std::int64_t length)
     : length_(length),
       quads_(quads_of(length)),
-      packed_(static_cast<std::size_t>(quads_ * kColumns)) {}
+      packed_(static_cast<std::size_t>(quads_ * kColumns)) {
+}
 
 /// Zeros when they are flipped.
 const std::uint8_t* QuadPanel::nothing(std::uint8_t flipped, std::uint8_t* copy) {
@@ -106,7 +107,8 @@ const std::uint8_t* QuadPanel::nothing(std::uint8_t flipped, std::uint8_t* copy)
 AOE_WIDE void QuadPanel::interleave(const std::array<const std::uint8_t*, 4>& rows,
                                     std::uint8_t flipped, Quad* to) {
   Bytes row[4];
-  for (std::size_t i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const LooseBytes*>(rows[i]) ^ flipped;
+  for (std::size_t i = 0; i < 4; ++i)
+    row[i] = *reinterpret_cast<const LooseBytes*>(rows[i]) ^ flipped;
   const Words low[] = {low_pairs(row[0], row[1]), low_pairs(row[2], row[3])},
               high[] = {high_pairs(row[0], row[1]), high_pairs(row[2], row[3])};
   store_halves(low_quads(low[0], low[1]), high_quads(low[0], low[1]), to);

@@ -57,9 +57,8 @@ class QuadPanel {
       std::array<const std::uint8_t*, 4> read;
       std::uint8_t copies[4][kColumns];
       for (std::int64_t i = 0; i < 4; ++i)
-        read[static_cast<std::size_t>(i)] = quad * 4 + i < length_
-                                                ? row(quad * 4 + i, copies[i])
-                                                : nothing(flipped, copies[i]);
+        read[static_cast<std::size_t>(i)] =
+            quad * 4 + i < length_ ? row(quad * 4 + i, copies[i]) : nothing(flipped, copies[i]);
       interleave(read, flipped, packed_.data() + quad * kColumns);
     }
     add_up();

@@ -60,8 +60,8 @@ AOE_WIDE void take_off_multiples(const T* a, const T* b, const T* quotients, std
                                  T* to) {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto rest = static_cast<T>(static_cast<Bits>(a[i]) - static_cast<Bits>(quotients[i]) *
-                                                                   static_cast<Bits>(b[i]));
+    const auto rest = static_cast<T>(static_cast<Bits>(a[i]) -
+                                     static_cast<Bits>(quotients[i]) * static_cast<Bits>(b[i]));
     to[i] = b[i] == 0 ? T{0} : rest;
   }
 }
@@ -70,8 +70,7 @@ AOE_WIDE void take_off_multiples(const T* a, const T* b, const T* quotients, std
 AOE_WIDE void take_near_remainders(const float* a, const float* b, std::int64_t count, float* to) {
   for (std::int64_t i = 0; i < count; ++i) {
     const double x = a[i], quotient = x / static_cast<double>(b[i]);
-    const auto rest =
-        static_cast<float>(x - __builtin_trunc(quotient) * static_cast<double>(b[i]));
+    const auto rest = static_cast<float>(x - __builtin_trunc(quotient) * static_cast<double>(b[i]));
     const bool is_exact = __builtin_fabs(quotient) < 1 << 28;
     to[i] = is_exact ? __builtin_copysignf(rest, a[i]) : __builtin_nanf("");
   }
@@ -108,8 +107,8 @@ void take_remainders(const T* a, const T* b, std::int64_t count, T* to) {
   }
 }
 
-#define AOE_OF_INTEGERS(T)                                                    \
-  template void divide_all<T>(const T*, const T*, std::int64_t, T*);          \
+#define AOE_OF_INTEGERS(T)                                           \
+  template void divide_all<T>(const T*, const T*, std::int64_t, T*); \
   template void take_remainders<T>(const T*, const T*, std::int64_t, T*);
 AOE_OF_INTEGERS(std::int8_t)
 AOE_OF_INTEGERS(std::uint8_t)

@@ -92,7 +92,12 @@ void add_dot_products(Rows<const std::type_identity_t<T>> left, std::int64_t row
     };
     add.template operator()<3, 4>();
     add.template operator()<2, 4>();
-    add.template operator()<1, 8>();
+    // Short rows come from memory: prefetchers follow a few of them at a time.
+    constexpr std::int64_t kShort = 128;
+    if (length <= kShort)
+      add.template operator()<1, 4>();
+    else
+      add.template operator()<1, 8>();
   }
 }
 

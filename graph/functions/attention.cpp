@@ -79,7 +79,7 @@ void expand_attention(FunctionCall& call) {
   if (call.has(kPastKey)) in.k = call.concat({call.input(kPastKey), in.k}, 2);
   if (call.has(kPastValue)) in.v = call.concat({call.input(kPastValue), in.v}, 2);
   in.scale = call.attrs().has("scale") ? static_cast<double>(call.attrs().get_float("scale", 1))
-                                       : 1 / std::sqrt(static_cast<double>(call.dim(in.q, 3)));
+                                       : scale_by_size(call, in.q);
   in.softcap = static_cast<double>(call.attrs().get_float("softcap", 0));
   if (call.attrs().has("softmax_precision"))
     in.softmax_type = reference::data_type_from_onnx(call.attrs().get_int("softmax_precision", 1));

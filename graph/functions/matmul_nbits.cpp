@@ -107,6 +107,11 @@ Term unpacked_weights(FunctionCall& call, Term weights, Term scales, Term zeros,
 void expand_matmul_nbits(FunctionCall& call) {
   const PackedWeights w = packing_of(call);
   Term a = call.input(kA);
+  if (call.is_open(a, -1)) {
+    Shape dims(static_cast<std::size_t>(call.rank(a)), 0);
+    dims.back() = w.k;
+    a = call.reshape(a, dims);
+  }
   if (call.dim(a, -1) != w.k)
     throw Error(ExitCode::kModel, "its input has rows of " + std::to_string(call.dim(a, -1)) +
                                       " elements, K is " + std::to_string(w.k));

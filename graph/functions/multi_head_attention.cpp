@@ -14,9 +14,9 @@ struct Heads {
   Term q, k, v;  ///< (batch, heads, tokens, size)
 };
 
-double scale_of(FunctionCall& call, Term q) {
+double scale_of(FunctionCall& call, Term& q) {
   const auto given = static_cast<double>(call.attrs().get_float("scale", 0));
-  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(call.dim(q, 3)));
+  return given != 0 ? given : scale_by_size(call, q);
 }
 
 /// Input `i` of rank 1: lengths of the images, or where each ends and behind all of these where each begins, or lengths
@@ -109,9 +109,10 @@ Heads heads_of(FunctionCall& call, std::int64_t heads) {
 }
 
 void give_attention(FunctionCall& call, const Heads& heads, const std::optional<Term>& bias) {
-  const AttentionOutput out = attend(
-      call,
-      {.q = heads.q, .k = heads.k, .v = heads.v, .bias = bias, .scale = scale_of(call, heads.q)});
+  Term q = heads.q;
+  const double scale = scale_of(call, q);
+  const AttentionOutput out =
+      attend(call, {.q = q, .k = heads.k, .v = heads.v, .bias = bias, .scale = scale});
   call.give(0, merge_heads(out.y));
   if (call.wants(3)) call.give(3, out.biased);
 }

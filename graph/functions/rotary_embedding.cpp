@@ -14,6 +14,8 @@ Term at_positions(Term table, Term positions) {
 /// x is (batch, heads, tokens, size) or (batch, tokens, heads * size), and so is the result.
 void give_rotated(FunctionCall& call, Term x, std::int64_t heads, Term cos, Term sin) {
   const bool is_flat = call.rank(x) == 3;
+  if (call.attrs().get_int("rotary_embedding_dim", 0) > 0 && call.is_open(x, -1))
+    throw NotExpressible{"how many of its elements stay is known only when it runs"};
   if (is_flat && heads <= 0)
     throw Error(ExitCode::kModel, "of rows that are not cut into heads it needs num_heads");
   const std::int64_t turned = call.attrs().get_int("rotary_embedding_dim", 0);

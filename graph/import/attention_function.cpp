@@ -34,16 +34,17 @@ Term less_or_equal(Term a, Term b) {
 
 /// How heads that share keys are multiplied with them.
 struct Sharing {
-  std::int64_t heads, kv_heads;
+  std::int64_t heads, kv_heads;  ///< 0: only a run can tell, whether they share any as well
   /// As rows of one product; else each head reads the keys where they lie, which the fused kernel can do alone.
   bool is_by_rows;
 
-  bool is_needed() const { return heads != kv_heads; }
+  bool is_needed() const { return heads == 0 || heads != kv_heads; }
   bool is_by_group() const { return is_needed() && !is_by_rows; }
   std::int64_t group() const { return heads / kv_heads; }
 };
 
 Sharing sharing_of(FunctionCall& call, const AttentionInput& in) {
+  if (call.is_open(in.q, 1) || call.is_open(in.k, 1)) return {0, 0, true};
   const Sharing sharing = {.heads = call.dim(in.q, 1),
                            .kv_heads = call.dim(in.k, 1),
                            .is_by_rows = in.softcap > 0 || call.dtype(in.q) != DataType::kFloat};
@@ -67,10 +68,17 @@ Term by_group(Term value, const Sharing& sharing) {
   return call.reshape(value, dims);
 }
 
-/// Query heads that share keys are rows of one product.
-Term by_key_heads(Term value, std::int64_t kv_heads) {
+/// Query heads that share keys are rows of one product, of `heads`, or where that is 0 as many as `like` has.
+Term by_heads(Term value, std::int64_t heads, Term like) {
   FunctionCall& call = *value.call;
-  return call.reshape(value, {0, kv_heads, -1, call.dim(value, -1)});
+  constexpr std::int64_t kHeads = 1, kLast = 3;
+  if (heads > 0 && !call.is_open(value, kLast))
+    return call.reshape(value, {0, heads, -1, call.dim(value, kLast)});
+  const Term count = heads > 0 ? call.ints({heads}) : call.size_along(like, kHeads);
+  return call.op(
+      "Reshape",
+      {value,
+       call.concat({call.ints({0}), count, call.ints({-1}), call.size_along(value, kLast)}, 0)});
 }
 
 /// 0 where a token may see a key, -inf elsewhere: (offsets, 1, tokens, keys), all int64 of one axis.
@@ -92,18 +100,27 @@ Term bias_of_places(const KeyRange& range, Term tokens, Term keys, Term offsets,
 
 Term split_heads(Term value, std::int64_t heads) {
   FunctionCall& call = *value.call;
-  const std::int64_t hidden = call.dim(value, 2);
+  const bool is_open = call.is_open(value, 2);
+  const std::int64_t hidden = is_open ? 0 : call.dim(value, 2);
   if (heads <= 0 || hidden % heads != 0)
     throw Error(ExitCode::kModel, "rows of " + std::to_string(hidden) +
                                       " elements do not divide into " + std::to_string(heads) +
                                       " heads");
-  return call.transpose(call.reshape(value, {0, 0, heads, hidden / heads}), {0, 2, 1, 3});
+  const std::int64_t size = is_open ? -1 : hidden / heads;
+  return call.transpose(call.reshape(value, {0, 0, heads, size}), {0, 2, 1, 3});
 }
 
 Term merge_heads(Term value) {
   FunctionCall& call = *value.call;
-  const std::int64_t hidden = call.dim(value, 1) * call.dim(value, 3);
+  const bool is_open = call.is_open(value, 1) || call.is_open(value, 3);
+  const std::int64_t hidden = is_open ? -1 : call.dim(value, 1) * call.dim(value, 3);
   return call.reshape(call.transpose(value, {0, 2, 1, 3}), {0, 0, hidden});
+}
+
+double scale_by_size(FunctionCall& call, Term& q) {
+  if (!call.is_open(q, 3)) return 1 / std::sqrt(static_cast<double>(call.dim(q, 3)));
+  q = q / call.op("Sqrt", {call.cast(call.size_along(q, 3), call.dtype(q))});
+  return 1;
 }
 
 AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
@@ -112,12 +129,11 @@ AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
   const auto shared = [&](Term value) {
     return is_by_group ? call.op("Unsqueeze", {value, call.ints({2})}) : value;
   };
-  const auto of_all_heads = [&call, sharing](Term value) {
-    return call.reshape(value, {0, sharing.heads, -1, call.dim(value, -1)});
+  const auto of_all_heads = [sharing, q = in.q](Term value) {
+    return by_heads(value, sharing.heads, q);
   };
-  const Term q = is_by_group  ? by_group(in.q, sharing)
-                 : is_by_rows ? by_key_heads(in.q, sharing.kv_heads)
-                              : in.q;
+  const auto by_key_heads = [&](Term value) { return by_heads(value, sharing.kv_heads, in.k); };
+  const Term q = is_by_group ? by_group(in.q, sharing) : is_by_rows ? by_key_heads(in.q) : in.q;
   AttentionOutput out;
   const Term columns = call.transpose(in.k, {0, 1, 3, 2});
   out.scores = call.matmul(q, shared(columns)) * in.scale;
@@ -142,7 +158,7 @@ AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
   const auto without_blind_rows = [&call, sees_none, dtype](Term value) {
     return sees_none ? call.op("Where", {*sees_none, call.number(0, dtype), value}) : value;
   };
-  const Term weights = is_by_rows ? by_key_heads(softmax, sharing.kv_heads) : softmax;
+  const Term weights = is_by_rows ? by_key_heads(softmax) : softmax;
   const Term y = call.matmul(weights, shared(in.v));
   out.y = without_blind_rows(sharing.is_needed() ? of_all_heads(y) : y);
   out.probabilities = [=] {
@@ -200,7 +216,9 @@ Term bias_of_lengths(Term lengths, Term k, DataType dtype, double otherwise, dou
 
 Term rotate_pairs(Term x, Term cos, Term sin, bool is_interleaved) {
   FunctionCall& call = *x.call;
-  const std::int64_t size = call.dim(x, 3), pairs = call.dim(cos, 2), turned = 2 * pairs;
+  const std::int64_t pairs = call.dim(cos, 2), turned = 2 * pairs;
+  // Of heads whose size only a run can tell all elements have angles.
+  const std::int64_t size = call.is_open(x, 3) ? turned : call.dim(x, 3);
   if (turned > size)
     throw Error(ExitCode::kModel, std::to_string(pairs) + " angles are too many for heads of " +
                                       std::to_string(size) + " elements");

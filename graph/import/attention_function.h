@@ -29,6 +29,9 @@ struct AttentionOutput {
   std::function<Term()> probabilities;  ///< behind it; made where it is wanted
 };
 
+/// The usual scale, 1 by the root of a head's size. Where only a run can tell that, q is scaled here.
+double scale_by_size(FunctionCall& call, Term& q);
+
 AttentionOutput attend(FunctionCall& call, const AttentionInput& in);
 
 /// Which keys a token may see: those up to `offset` places behind its own, and within the windows (-1: unbounded).

@@ -28,8 +28,8 @@ void upgrade_broadcast(Graph& graph, Node& node, bool is_per_channel) {
   if (!has_axis || node.inputs.size() != 2) return;
   const TensorDesc& a = graph.values[node.inputs[0]].desc;
   const Value& b = graph.values[node.inputs[1]];
-  if (!has_known_rank(a) || !has_known_rank(b.desc) || !is_static(b.desc.shape))
-    fail(node, "broadcasts along an axis of unknown shapes");
+  if (!has_known_rank(a) || !has_known_rank(b.desc))
+    fail(node, "broadcasts along an axis of unknown ranks");
   const auto rank = static_cast<std::int64_t>(a.shape.size());
   const auto b_rank = static_cast<std::int64_t>(b.desc.shape.size());
   if (axis < 0) axis += rank;
@@ -44,10 +44,11 @@ void upgrade_broadcast(Graph& graph, Node& node, bool is_per_channel) {
     return;
   }
   const std::string name = node.name + "_operand";
+  Shape dims = desc.shape;
+  std::ranges::replace(dims, kUnknownDim, 0);  // which Reshape takes from what it reads
   const auto shape = std::make_shared<Constant>(
-      TensorDesc{.dtype = DataType::kInt64,
-                 .shape = {static_cast<std::int64_t>(desc.shape.size())}},
-      desc.shape.data());
+      TensorDesc{.dtype = DataType::kInt64, .shape = {static_cast<std::int64_t>(dims.size())}},
+      dims.data());
   Node reshape{.name = name,
                .op = {.type = "Reshape", .version = 5},
                .inputs = {node.inputs[1], graph.add_value(name + "_shape", shape->desc(), shape)},

@@ -4,6 +4,7 @@
 #include "native/axis_blocks.h"
 #include "native/best.h"
 #include "native/by_type.h"
+#include "native/short_lines.h"
 
 namespace aoe::native {
 namespace {
@@ -14,10 +15,26 @@ using Types =
 /// Columns at a time: what is best of them stays in the level-1 cache.
 constexpr std::int64_t kBlock = 1024;
 
+template <typename T, typename Wins, typename Take>
+void for_each_best_of_short(const T* x, const reference::AxisView& view, Threads& threads,
+                            const Take& take) {
+  for_each_short_line(x, view.dim, view.outer, threads,
+                      [&](const T* columns, std::int64_t first, std::int64_t count) {
+                        T best[kLinesAtOnce];
+                        PlaceBeside<T> places[kLinesAtOnce];
+                        best_of_columns<T, Wins>(columns, view.dim, kLinesAtOnce, count, best,
+                                                 places);
+                        for (std::int64_t i = 0; i < count; ++i)
+                          take(first + i, 0, std::int64_t{places[i]});
+                      });
+}
+
 /// take(outer, inner, place) for each line of the view.
 template <typename T, typename Wins, typename Take>
 void for_each_best(const T* x, const reference::AxisView& view, Threads& threads,
                    const Take& take) {
+  if (view.inner == 1 && view.dim > 0 && view.dim <= kShortLine)
+    return for_each_best_of_short<T, Wins>(x, view, threads, take);
   const AxisBlocks blocks(view, kBlock);
   threads.share(blocks.count(), 0.5 * blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> best(static_cast<std::size_t>(blocks.columns()));

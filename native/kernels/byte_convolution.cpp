@@ -24,7 +24,7 @@ constexpr std::int64_t kColumns = QuadPanel::kColumns;
 class TapPlanes {
  public:
   /// `padding`: the byte around a plane.
-  TapPlanes(const Run& run, const reference::Window& window, std::uint8_t padding)
+  TapPlanes(const native::Run& run, const reference::Window& window, std::uint8_t padding)
       : window_(window), padding_(padding), data_(run.inputs[0].as<std::uint8_t>()) {
     if (PaddedPlanes::takes(window)) planes_.emplace(window), taps_ = planes_->taps();
     numbers_ = planes_ ? planes_->numbers() : window.output_elements();
@@ -36,34 +36,46 @@ class TapPlanes {
   std::int64_t begin(std::int64_t first) const {
     return copy_ || !planes_ ? first : std::min(first, numbers_ - kColumns);
   }
-  /// What a tap reads of plane `i` for the outputs from number `begin` on; `copy`: where it is copied that does not lie side by side.
+  /// Whether what a tap reads lies side by side.
+  bool has_taps() const { return planes_.has_value(); }
+  /// Of plane `i` for the outputs from number `begin` on, by tap.
+  const std::uint8_t* plane(std::int64_t i, std::int64_t begin) const {
+    return data_ + i * stride_ + begin;
+  }
+  std::int64_t stride() const { return stride_; }  ///< from plane to plane
+  const std::vector<std::int64_t>& taps() const { return taps_; }
+  /// What a tap reads of plane `i` for the outputs from number `begin` on, copied as it does not lie side by side.
   const std::uint8_t* row(std::int64_t i, std::int64_t tap, std::int64_t begin,
                           std::uint8_t* copy) const {
     const std::uint8_t* const plane = data_ + i * stride_;
-    if (planes_) return plane + taps_[static_cast<std::size_t>(tap)] + begin;
     for (std::int64_t j = 0; j < kColumns; ++j) copy[j] = element(plane, tap, begin + j);
     return copy;
   }
 
-  /// visit(number, count, place) for those of outputs [first, end) that lie in a row.
-  template <typename Visit>
-  void for_each_run(std::int64_t first, std::int64_t end, const Visit& visit) const {
-    if (!planes_) return visit(first, end - first, first);
+  /// Outputs [first, end) that lie in rows, for each row one run: its first number, how many they are and the place of the first.
+  struct Run {
+    std::int64_t number, count, place;
+  };
+  std::vector<Run> runs(std::int64_t first, std::int64_t end) const {
+    if (!planes_) return {{first, end - first, first}};
     const auto& [d, h, w] = window_.axes;
     const std::int64_t depth = planes_->number(1, 0), row = planes_->row();
+    std::vector<Run> all;
     for (std::int64_t at = first; at < end;) {
       const std::int64_t od = at / depth, oh = at % depth / row, ow = at % row;
       const std::int64_t until = std::min(end, at - ow + row);
       const std::int64_t count = std::min(until - at, w.output - ow);
-      if (oh < h.output && count > 0) visit(at, count, (od * h.output + oh) * w.output + ow);
+      if (oh < h.output && count > 0)
+        all.push_back({at, count, (od * h.output + oh) * w.output + ow});
       at = until;
     }
+    return all;
   }
 
  private:
   bool lies_well() const { return planes_->is_plane() && numbers_ >= kColumns; }
 
-  void copy(const Run& run) {
+  void copy(const native::Run& run) {
     stride_ = planes_->elements() + kColumns;
     const std::int64_t planes = run.shape(0)[0] * run.shape(0)[1];
     copy_.emplace(static_cast<std::size_t>(planes * stride_));
@@ -84,8 +96,7 @@ class TapPlanes {
     const std::int64_t z = d.tap(number / w.output / h.output, tap / w.kernel / h.kernel),
                        y = h.tap(number / w.output % h.output, tap / w.kernel % h.kernel),
                        x = w.tap(number % w.output, tap % w.kernel);
-    const bool is_inside =
-        number < numbers_ && d.is_inside(z) && h.is_inside(y) && w.is_inside(x);
+    const bool is_inside = number < numbers_ && d.is_inside(z) && h.is_inside(y) && w.is_inside(x);
     return is_inside ? plane[(z * h.input + y) * w.input + x] : padding_;
   }
 
@@ -115,8 +126,8 @@ struct ChannelEnding {
   AOE_WIDE static void make_real(const std::int32_t* sums, std::int32_t bias, float multiplier,
                                  float* __restrict to) {
     for (std::int64_t j = 0; j < kColumns; ++j)
-      to[j] = static_cast<float>(static_cast<std::int32_t>(static_cast<Quad>(sums[j]) +
-                                                           static_cast<Quad>(bias))) *
+      to[j] = static_cast<float>(
+                  static_cast<std::int32_t>(static_cast<Quad>(sums[j]) + static_cast<Quad>(bias))) *
               multiplier;
   }
 };
@@ -147,8 +158,8 @@ class ByteConvolution {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t block = i / parts, part = i % parts;
         if (part == 0 || i == begin) pack(block / blocks, block % blocks * kColumns, panel);
-        for (std::int64_t c = per_group_ * part / parts,
-                          last = per_group_ * (part + 1) / parts, count;
+        for (std::int64_t c = per_group_ * part / parts, last = per_group_ * (part + 1) / parts,
+                          count;
              c < last; c += count) {
           count = std::min(QuadPanel::kMostRows, last - c);
           multiply(panel, block / blocks, block % blocks * kColumns, c, count);
@@ -172,6 +183,14 @@ class ByteConvolution {
   void pack(std::int64_t group, std::int64_t first, QuadPanel& panel) const {
     const std::int64_t begin = planes_.begin(first), taps = window_.kernel_elements();
     std::int64_t tap = 0, plane = group * channels_;  // panels ask for their rows in order
+    if (planes_.has_taps()) {
+      const std::uint8_t* from = planes_.plane(plane, begin);
+      return panel.pack(x_.flipped, [&, at = planes_.taps().data()](std::int64_t, std::uint8_t*) {
+        const std::uint8_t* const row = from + at[tap];
+        if (++tap == taps) tap = 0, from += planes_.stride();
+        return row;
+      });
+    }
     panel.pack(x_.flipped, [&](std::int64_t, std::uint8_t* copy) {
       const std::uint8_t* const row = planes_.row(plane, tap, begin, copy);
       if (++tap == taps) tap = 0, ++plane;
@@ -188,6 +207,7 @@ class ByteConvolution {
     Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
     panel.multiply(rows_, row, count, products);
     std::fill_n(right_zeros, kColumns, x_.zero(0));
+    const std::vector<TapPlanes::Run> runs = planes_.runs(first, end);
     Y* y = run_.output(0).as<Y>() + (group * per_group_ + channel) * places;
     for (std::int64_t r = 0; r < count; ++r, y += places) {
       const Quad zero = weights_.zero(row + r);
@@ -197,9 +217,8 @@ class ByteConvolution {
                      sums);
       Y ended[kColumns];
       ending_.apply(sums, row + r, ended);
-      planes_.for_each_run(first, end, [&](std::int64_t at, std::int64_t n, std::int64_t place) {
-        std::copy_n(ended + (at - begin), n, y + place);
-      });
+      for (const auto& [number, n, place] : runs)
+        std::copy_n(ended + (number - begin), n, y + place);
     }
   }
 
@@ -223,9 +242,9 @@ void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
 }
 
 void run_quant_conv(const Run& run) {
-  run_bytes<float>(run, 3,
-                   {reference::quant_parameter(run.inputs, 2, 0),
-                    reference::quant_parameter(run.inputs, 5, 1)});
+  run_bytes<float>(
+      run, 3,
+      {reference::quant_parameter(run.inputs, 2, 0), reference::quant_parameter(run.inputs, 5, 1)});
 }
 
 Result<void> takes_bytes(const Question& question) {
@@ -238,9 +257,9 @@ Result<void> takes_bytes(const Question& question) {
 }  // namespace
 
 void register_byte_convolution(KernelRegistry& registry) {
-  registry.add({.type = "ConvInteger",
-                .supports = takes_bytes,
-                .run = [](const Run& run) { run_bytes<std::int32_t>(run, 2, {}); }});
+  registry.add({.type = "ConvInteger", .supports = takes_bytes, .run = [](const Run& run) {
+                  run_bytes<std::int32_t>(run, 2, {});
+                }});
   registry.add({.type = "QuantConv2D",
                 .supports = takes_bytes,
                 .run = run_quant_conv,

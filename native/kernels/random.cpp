@@ -170,9 +170,9 @@ void write_uniform(const Run& run) {
              });
 }
 
-template <typename T>
+template <typename T, typename X>
 void write_bernoulli(const Run& run) {
-  const float* x = run.inputs[0].as<float>();
+  const X* x = run.inputs[0].as<X>();
   T* y = run.output(0).as<T>();
   fill_parts(run, run.output(0).elements(), 3,
              [&](auto& engine, std::int64_t begin, std::int64_t end) {
@@ -288,9 +288,11 @@ void register_random(KernelRegistry& registry) {
     registry.add(random_kernel(type, normal));
   for (const char* type : {"RandomUniform", "RandomUniformLike"})
     registry.add(random_kernel(type, uniform_of));
-  Kernel bernoulli =
-      random_kernel("Bernoulli", []<typename T>(const Run& run) { write_bernoulli<T>(run); });
-  bernoulli.supports = takes_floats(1);
+  Kernel bernoulli = random_kernel("Bernoulli", []<typename T>(const Run& run) {
+    if (run.inputs[0].desc.dtype == DataType::kDouble) return write_bernoulli<T, double>(run);
+    write_bernoulli<T, float>(run);
+  });
+  bernoulli.supports = takes_one_float_type;
   registry.add(std::move(bernoulli));
   registry.add({.type = "Multinomial", .supports = takes_floats(1), .run = run_multinomial});
 }

@@ -3,12 +3,15 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "native/by_type.h"
+#include "native/exponential.h"
 #include "native/kernel.h"
+#include "native/short_lines.h"
 #include "native/wide.h"
 #include "reference/reductions.h"
 
@@ -71,11 +74,34 @@ struct LogSumExp : reference::LogSumExp<T> {
     return {a.largest,
             a.sum + (a.largest == b.largest ? b.sum : b.sum * std::exp(b.largest - a.largest))};
   }
+  /// The largest first, then exponentials that vectors compute. Nothing where it is infinite, which step() knows about.
+  AOE_WIDE static std::optional<Acc> of_line(const T* x, std::int64_t count) {
+    constexpr std::int64_t kLanes = 16;
+    std::array<T, kLanes> most;
+    most.fill(x[0]);
+    std::array<double, kLanes> sums = {};
+    const std::int64_t whole = count - count % kLanes;
+    for (std::int64_t i = 0; i < whole; i += kLanes)
+      for (std::int64_t k = 0; k < kLanes; ++k) most[k] = x[i + k] > most[k] ? x[i + k] : most[k];
+    for (std::int64_t i = whole; i < count; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
+    double largest = static_cast<double>(most[0]);
+    for (const T each : most) largest = std::max(largest, static_cast<double>(each));
+    if (!std::isfinite(largest)) return {};
+    for (std::int64_t i = 0; i < whole; i += kLanes)
+      for (std::int64_t k = 0; k < kLanes; ++k)
+        sums[k] += exp_down(static_cast<double>(x[i + k]) - largest);
+    for (std::int64_t i = whole; i < count; ++i)
+      sums[0] += exp_down(static_cast<double>(x[i]) - largest);
+    return Acc{largest, std::accumulate(sums.begin(), sums.end(), 0.0)};
+  }
 };
 
 template <typename R, typename T>
 AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
   constexpr std::int64_t kCount = kParts<R, T>;
+  if constexpr (requires { R::of_line(x, count); }) {
+    if (const auto line = R::of_line(x, count)) return *line;
+  }
   if (count < kCount) {
     typename R::Acc sum = R::kStart;
     for (std::int64_t i = 0; i < count; ++i) sum = R::step(sum, x[i]);
@@ -125,6 +151,7 @@ class Reduction {
 
   void run(Threads& threads) const {
     constexpr double kElementNs = 0.3;
+    if (has_short_lines()) return run_short_lines(threads);
     const std::int64_t blocks = (row_ + kBlock - 1) / kBlock;
     const double cost = kElementNs * static_cast<double>(lines_ * line_ * std::min(row_, kBlock));
     threads.share(count_of(kept_) * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -134,6 +161,29 @@ class Reduction {
   }
 
  private:
+  /// Nothing else is reduced, and the lines follow each other.
+  bool has_short_lines() const {
+    return lines_ == 1 && line_ > 1 && line_ <= kShortLine && kept_.size() == 1 &&
+           kept_[0].stride == line_;
+  }
+
+  void run_short_lines(Threads& threads) const {
+    for_each_short_line(x_, line_, kept_[0].extent, threads,
+                        [&](const T* columns, std::int64_t first, std::int64_t count) {
+                          Acc sums[kLinesAtOnce];
+                          std::fill_n(sums, count, R::kStart);
+                          for (std::int64_t k = 0; k < line_; ++k)
+                            take_row<R>(columns + k * kLinesAtOnce, count, sums);
+                          finish(sums, count, y_ + first);
+                        });
+  }
+
+  void finish(const Acc* sums, std::int64_t count, T* to) const {
+    const auto elements = static_cast<double>(lines_ * line_);
+    for (std::int64_t i = 0; i < count; ++i)
+      to[i] = reference::convert<T>(R::finish(sums[i], elements));
+  }
+
   void run_block(std::int64_t kept, std::int64_t first, std::vector<Acc>& sums) const {
     const std::int64_t count = std::min(kBlock, row_ - first);
     std::ranges::fill(sums, R::kStart);
@@ -147,10 +197,7 @@ class Reduction {
         else if (line_ == 1)
           take_row<R>(x_ + at, count, sums.data());
       });
-    const auto elements = static_cast<double>(lines_ * line_);
-    for (std::int64_t i = 0; i < count; ++i)
-      y_[kept * row_ + first + i] =
-          reference::convert<T>(R::finish(sums[static_cast<std::size_t>(i)], elements));
+    finish(sums.data(), count, y_ + kept * row_ + first);
   }
 
   void add_rows(const T* x, std::int64_t count, Acc* sums) const {

@@ -70,6 +70,19 @@ std::string failure_of(const std::function<NodeCase()>& load) {
 /// One case of a set that Debian packages: its name, behind the set's.
 using SetAndName = std::pair<std::string, std::string>;
 
+/// Of a case whose sizes are open.
+void expect_open(const std::string& name, const std::function<NodeCase()>& load) {
+  const std::string failure = failure_of(load);
+  const auto excluded = open_exclusions().find(name);
+  if (excluded == open_exclusions().end()) {
+    EXPECT_EQ(failure, "");
+    return;
+  }
+  ASSERT_NE(failure, "") << "it passes now: take it off excluded_open.txt (" << excluded->second
+                         << ")";
+  GTEST_SKIP() << excluded->second;
+}
+
 class NodeTest : public testing::TestWithParam<SetAndName> {};
 
 TEST_P(NodeTest, GivesWhatOnnxExpects) {
@@ -118,16 +131,8 @@ TEST_P(OpenNodeTest, GivesWhatOnnxExpects) {
   if (const auto excluded = exclusions().find(name); excluded != exclusions().end())
     GTEST_SKIP() << excluded->second;
   const tests::TempDir directory;
-  const std::string failure =
-      failure_of([&] { return opened(load_node_case(set, name), directory.path() / "open.onnx"); });
-  const auto excluded = open_exclusions().find(name);
-  if (excluded == open_exclusions().end()) {
-    EXPECT_EQ(failure, "");
-    return;
-  }
-  ASSERT_NE(failure, "") << "it passes now: take it off excluded_open.txt (" << excluded->second
-                         << ")";
-  GTEST_SKIP() << excluded->second;
+  expect_open(name,
+              [&] { return opened(load_node_case(set, name), directory.path() / "open.onnx"); });
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpenNodeTest);
@@ -150,12 +155,25 @@ TEST_P(OwnCase, GivesWhatItsDocumentationSays) {
 INSTANTIATE_TEST_SUITE_P(Own, OwnCase, testing::ValuesIn(own_case_names()),
                          [](const auto& param) { return param.param; });
 
+class OpenOwnCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(OpenOwnCase, GivesWhatItsDocumentationSays) {
+  const tests::TempDir directory;
+  expect_open(GetParam(), [&] {
+    return opened(load_own_case(GetParam(), directory.path()), directory.path() / "open.onnx");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Own, OpenOwnCase, testing::ValuesIn(own_case_names()),
+                         [](const auto& param) { return param.param; });
+
 TEST(NodeTests, AreInstalled) {
   EXPECT_NO_THROW(all_cases());
 }
 
 TEST(NodeTests, ExclusionsNameOnlyCasesThatExist) {
   std::set<std::string> names;
+  for (const std::string& name : own_case_names()) names.insert(name);
   for (const auto& [set, name] : all_cases())
     EXPECT_TRUE(names.insert(name).second) << name << " is in two sets";
   for (const auto* list : {&exclusions(), &open_exclusions()})

@@ -201,7 +201,7 @@ RandomCall draw_select(Draw& draw) {
 
 /// All axes, those that bits choose, or none; as attribute or input, by the version.
 RandomCall draw_reduction(Draw& draw, const std::string& type) {
-  const Shape shape = draw.shape(1, 5);
+  const Shape shape = draw.chance(15) ? Shape{draw.in(200, 700), draw.in(1, 33)} : draw.shape(1, 5);
   const bool is_exact = type == "ReduceMax" || type == "ReduceMin";
   const DataType dtype =
       is_exact && draw.chance(20)
@@ -268,7 +268,7 @@ RandomCall draw_reshape(Draw& draw, const std::string& type) {
 }
 
 RandomCall draw_arg_max(Draw& draw, const std::string& type) {
-  Shape shape = draw.shape(1, 4);
+  Shape shape = draw.chance(15) ? Shape{draw.in(100, 300), draw.in(1, 33)} : draw.shape(1, 4);
   const std::int64_t axis = axis_of(draw, shape);
   at_axis(shape, axis) = std::max<std::int64_t>(at_axis(shape, axis), 1);
   RandomCall drawn{.call = {.type = type, .version = 13}};
