@@ -114,12 +114,14 @@ void Panels<T>::add_panel(Rows<const T> left, std::int64_t rows, std::int64_t de
   if (whole > 0) native::add_product<T>(left, rows, depth, right, sums, whole);
   const std::int64_t others = std::min(kColumns, columns) - whole;
   if (others == 0) return;
-  if (others <= kFew) {
-    T turned[kFew * kDepth];
-    for (std::int64_t j = 0; j < others; ++j)
-      for (std::int64_t i = 0; i < depth; ++i)
-        turned[j * kDepth + i] = panel[i * kColumns + whole + j];
-    return add_dot_products<T>(left, rows, {turned, kDepth}, others, depth, sums.from(whole));
+  if constexpr (std::is_floating_point_v<T>) {
+    if (others <= kFew) {
+      T turned[kFew * kDepth];
+      for (std::int64_t j = 0; j < others; ++j)
+        for (std::int64_t i = 0; i < depth; ++i)
+          turned[j * kDepth + i] = panel[i * kColumns + whole + j];
+      return add_dot_products<T>(left, rows, {turned, kDepth}, others, depth, sums.from(whole));
+    }
   }
   T beyond[kRows * kVector] = {};
   native::add_product<T>(left, rows, depth, right.from(whole), {beyond, kVector}, kVector);

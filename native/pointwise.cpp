@@ -29,17 +29,25 @@ struct RowSums {
   /// panels(channel): those of a channel.
   template <typename PanelsOf>
   void add(std::int64_t rows, Threads& threads, const PanelsOf& panels) const {
+    const std::int64_t at_once = rows_at_once();
     for (std::int64_t channel = 0; channel < channels; ++channel) {
       const Panels<T> right = panels(channel);
       threads.share(rows, static_cast<double>(depth * places) / kProductsPerNs,
                     [&](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t row = begin; row < end; row += kSumRows)
-                        add_rows(right, channel, row, std::min(kSumRows, end - row));
+                      for (std::int64_t row = begin; row < end; row += at_once)
+                        add_rows(right, channel, row, std::min(at_once, end - row));
                     });
     }
   }
 
  private:
+  /// So many that the second-level cache keeps their sums until they are complete; of large images not fewer than products take at once.
+  std::int64_t rows_at_once() const {
+    constexpr std::int64_t kCached = 131072, kLeast = 8;
+    return std::clamp(kCached / std::max<std::int64_t>(places, 1) / kLeast * kLeast, kLeast,
+                      kSumRows);
+  }
+
   void add_rows(const Panels<T>& right, std::int64_t channel, std::int64_t first,
                 std::int64_t count) const {
     T* const sums = y + first * places;

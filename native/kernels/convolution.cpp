@@ -1,5 +1,6 @@
 // Convolution of floating point. Most have a way of their own (depthwise.h, pointwise.h, winograd_convolution.h, shifted_convolution.h), with
-// what is fused behind them; of the others what the taps of a block of output places read becomes the columns of a product. Generated code and libraries are
+// what is fused behind them; of the others what the taps of a block of output places read becomes the columns of a product. Generated code
+// and libraries are
 // faster at float32 where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
 #include <algorithm>
 
