@@ -112,7 +112,14 @@ Comparison compare_groups(std::span<const double> before, std::span<const double
     const std::size_t begin = group_begins[g], end = end_of(g);
     if (begin < end) of_groups.push_back(median(std::span(ratios).subspan(begin, end - begin)));
   }
-  return comparison_of(can_be_told(of_groups.size()) ? of_groups : ratios, margin);
+  if (can_be_told(of_groups.size())) return comparison_of(of_groups, margin);
+  Comparison of_pairs = comparison_of(ratios, margin);
+  if (of_groups.empty()) return of_pairs;
+  const auto [least, most] = std::ranges::minmax(of_groups);
+  of_pairs.low = std::min(of_pairs.low, least);
+  of_pairs.high = std::max(of_pairs.high, most);
+  if (can_be_told(ratios.size())) of_pairs.verdict = verdict_of(of_pairs, margin);
+  return of_pairs;
 }
 
 }  // namespace aoe

@@ -46,7 +46,8 @@ Comparison compare_pairs(std::span<const double> before, std::span<const double>
 
 /// The same of pairs that were taken in groups, such as loads of two oms, between which more differs than within: each group
 /// counts once, by the median ratio of its pairs. `group_begins`: the index of each group's first pair, rising from 0; a group
-/// without a pair does not count. Fewer than 6 groups say nothing of what differs between them: compare_pairs().
+/// without a pair does not count. Fewer than 6 groups carry no interval of their own: that of the pairs reaches
+/// to all of their medians.
 Comparison compare_groups(std::span<const double> before, std::span<const double> after,
                           std::span<const std::size_t> group_begins, double margin);
 

@@ -76,8 +76,12 @@ TEST(CompareGroups, WhatLoadsDifferByIsNoGain) {
   EXPECT_NEAR(gain.high, 1.04, 1e-9);
 }
 
-TEST(CompareGroups, FewGroupsAreComparedByTheirPairs) {
+/// So many pairs of two loads of the same code are told from chance, and yet are chance.
+TEST(CompareGroups, FewGroupsAreComparedByTheirPairsAndAgree) {
   EXPECT_EQ(compare_loads({1.03, 1.03}).verdict, Verdict::kFaster);
+  const Comparison apart = compare_loads({1.08, 1.08, 0.99});
+  EXPECT_EQ(apart.verdict, Verdict::kAmbiguous);
+  EXPECT_NEAR(apart.low, 0.99, 1e-9);
   EXPECT_EQ(compare_groups(std::vector<double>{}, std::vector<double>{}, {}, 0.005).verdict,
             Verdict::kAmbiguous);
   const std::vector<double> fast(6, 100.0), slow(6, 200.0);
