@@ -36,15 +36,24 @@ std::vector<OpTuning> op_tunings(const json& tuning) {
   return ops;
 }
 
-TunedOps tuned_ops(const Om& om) {
-  TunedOps tuned;
-  for_each_om(om, [&](const Om& own, const std::string&) {
+std::vector<OpTuning> all_op_tunings(const Om& om) {
+  std::vector<OpTuning> all;
+  for_each_om(om, [&](const Om& own, const std::string& path) {
     for (OpTuning& op : op_tunings(own.tuning)) {
-      ++tuned.ops;
-      if (!op.near.empty()) ++tuned.near;
-      if (op.source == "bank") tuned.bank_keys.push_back(std::move(op.repo_key));
+      if (!op.node.starts_with(path)) op.node.insert(0, path);
+      all.push_back(std::move(op));
     }
   });
+  return all;
+}
+
+TunedOps tuned_ops(const Om& om) {
+  TunedOps tuned;
+  for (OpTuning& op : all_op_tunings(om)) {
+    ++tuned.ops;
+    if (!op.near.empty()) ++tuned.near;
+    if (op.source == "bank") tuned.bank_keys.push_back(std::move(op.repo_key));
+  }
   return tuned;
 }
 

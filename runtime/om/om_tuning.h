@@ -20,6 +20,9 @@ struct OpTuning {
 /// Of one om, without those in bodies. Of a section that is none: nothing.
 std::vector<OpTuning> op_tunings(const nlohmann::json& tuning);
 
+/// Of the om and of all bodies of control flow in it, whose ops are called "loop/op". Throws Error(kOm) as bodies_of() does.
+std::vector<OpTuning> all_op_tunings(const Om& om);
+
 struct TunedOps {
   std::size_t ops = 0;
   std::size_t near = 0;                ///< those that have a strategy of the nearest shape

@@ -113,6 +113,16 @@ refuses 2 "--input_format=NCHW" atc --model=cnn.onnx --output=m --input_format=N
   --dynamic_image_size="64,64;96,64"
 refuses 2 "--dynamic_batch_size" aoe --job_type=2 --model=cnn.onnx --output=m --input_shape="input:-1,3,64,64"
 run 0 atc --model=cnn.onnx --output=open --input_shape="input:-1,3,64,64"
+refuses 4 "has an input of open sizes, 'input' of ?x3x64x64" aoe_compare a=open.om,open.om
+run 0 aoe_run --model=open.om --batch=3 --repeat=2
+has out ' samples_per_s='
+refuses 2 "no input of the model has 3 as its first" aoe_run --model=open.om --batch=3 --input=input=in4.npy
+# What is computed in parts is listed with the sizes of these, which can be tuned.
+run 0 aoe_bank explain open.om
+has out '^[^ ]+/[^ ]+ +Conv2D[^ ]* +[0-9]+x3x64x64 '
+run 0 atc --mode=6 --om=open.om
+has out '^bank     info: ops\[([2-9]|[0-9]{2})'
+has out '^op       info: name\[[^]]+/[^]]+\], type\[Conv2D.*repo_key'
 refuses 3 "--dynamic_image_size, gear 2,2" atc --model=cnn.onnx --output=m --input_shape="input:1,3,-1,-1" \
   --dynamic_image_size="64,64;2,2"
 finish

@@ -15,6 +15,7 @@
 #include "options/banks.h"
 #include "options/data_dirs.h"
 #include "runtime/om/geared_om.h"
+#include "runtime/om/om_bodies.h"
 #include "tools/aoe_bank/commands.h"
 #include "tools/common/terminal_table.h"
 
@@ -24,13 +25,39 @@ namespace {
 
 constexpr double kNearMiss = 0.03;  ///< of the winner's time
 
-/// The om's tuning section (compiler/compiler.h), of a model that is compiled first where it is none yet.
+/// "64x16, 16x32": of the op of that name. What is packed into a constant is not among them.
+std::string inputs_of(const runtime::Om& om, const std::string& node) {
+  const auto step = std::ranges::find(om.steps, node, &runtime::OmStep::name);
+  if (step == om.steps.end()) return {};
+  std::vector<std::string> shapes;
+  for (const int id : step->inputs)
+    if (id >= 0) shapes.push_back(to_string(om.tensors[static_cast<std::size_t>(id)].desc.shape));
+  return joined(shapes, ", ");
+}
+
+/// The om's tuning section (compiler/compiler.h), with the ops of bodies of control flow and the shapes that ops read.
+json whole_tuning(const runtime::Om& om) {
+  json tuning = om.tuning;
+  json nodes = json::array();
+  runtime::for_each_om(om, [&](const runtime::Om& own, const std::string& path) {
+    for (json node : own.tuning.value("nodes", json::array())) {
+      const std::string name = node.value("node", "");
+      node["inputs"] = inputs_of(own, name);
+      node["node"] = name.starts_with(path) ? name : path + name;
+      nodes.push_back(std::move(node));
+    }
+  });
+  tuning["nodes"] = std::move(nodes);
+  return tuning;
+}
+
+/// Of a model that is compiled first where it is no om yet.
 json tuning_of(const BankRequest& request, const std::filesystem::path& path) {
   if (path.extension() != ".onnx") {
     const runtime::GearedOm model = runtime::GearedOm::load(path);
     if (model.oms.size() > 1)
       std::fprintf(stderr, "aoe_bank: %s has gears; this is the first\n", path.c_str());
-    return model.oms.front().tuning;
+    return whole_tuning(model.oms.front());
   }
   const compiler::Soc soc = compiler::soc_from_version(request.soc_version(), config_directory(),
                                                        threads_of(request.flags()));
@@ -39,7 +66,7 @@ json tuning_of(const BankRequest& request, const std::filesystem::path& path) {
   const bank::LayeredSource ops = op_bank.layered(), subgraphs = graph_bank.layered();
   const compiler::PreparedModel model =
       compiler::prepare({.path = path}, {.soc = soc, .graph_bank = &subgraphs});
-  return compiler::compile(model, {.soc = soc, .strategies = &ops}).om.tuning;
+  return whole_tuning(compiler::compile(model, {.soc = soc, .strategies = &ops}).om);
 }
 
 /// A decimal number as in aoe_result, however the section stores it.
@@ -99,13 +126,11 @@ std::string types_of(const json& node) {
 json rivals_json(const Knowledge& knowledge, const bank::Strategy& winner);
 
 json op_json(const json& node, const Knowledge& knowledge) {
-  json op = {{"node", node.value("node", "")},
-             {"op", types_of(node)},
-             {"repo_key", key_in(node)},
-             {"source", node.value("source", "")},
-             {"impl", node.value("impl", "")},
-             {"format", node.value("format", "")},
-             {"schedule", node.value("schedule", json::object())}};
+  json op = {
+      {"node", node.value("node", "")},     {"op", types_of(node)},
+      {"inputs", node.value("inputs", "")}, {"repo_key", key_in(node)},
+      {"source", node.value("source", "")}, {"impl", node.value("impl", "")},
+      {"format", node.value("format", "")}, {"schedule", node.value("schedule", json::object())}};
   if (node.contains("near")) op["near"] = node["near"];
   const bank::Strategy* stored = stored_strategy(knowledge, node);
   if (stored == nullptr) return op;
@@ -165,10 +190,11 @@ std::string gain_text(const bank::Strategy* stored) {
 
 void print_table(const std::vector<json>& nodes, const KnownTasks& tasks) {
   TerminalTable table(
-      "", {{"node"}, {"op"}, {"format"}, {"impl"}, {"source"}, {"gain", Align::kRight}});
+      "",
+      {{"node"}, {"op"}, {"inputs"}, {"format"}, {"impl"}, {"source"}, {"gain", Align::kRight}});
   for (const json& node : nodes)
-    table.row({node.value("node", ""), types_of(node), node.value("format", ""),
-               node.value("impl", ""), node.value("source", ""),
+    table.row({node.value("node", ""), types_of(node), node.value("inputs", ""),
+               node.value("format", ""), node.value("impl", ""), node.value("source", ""),
                gain_text(stored_strategy(tasks.of(key_in(node), false), node))});
   table.print(std::cout);
 }
@@ -200,8 +226,9 @@ void print_rivals(const Knowledge& knowledge, const bank::Strategy& winner) {
 }
 
 void print_details(const json& node, const Knowledge& knowledge) {
-  std::printf("node        %s\nop          %s\nrepo_key    %s\n", node.value("node", "").c_str(),
-              types_of(node).c_str(), key_in(node).c_str());
+  std::printf("node        %s\nop          %s\ninputs      %s\nrepo_key    %s\n",
+              node.value("node", "").c_str(), types_of(node).c_str(),
+              node.value("inputs", "").c_str(), key_in(node).c_str());
   std::printf("strategy    %s %s, from %s\nschedule    %s\n", node.value("format", "").c_str(),
               node.value("impl", "").c_str(), node.value("source", "").c_str(),
               schedule_text(node.value("schedule", bank::Schedule())).c_str());

@@ -24,8 +24,10 @@ class Model {
   Model(const std::string& path, const PairSettings& settings)
       : executor_(runtime::GearedOm::load_single(path, settings.om_keys),
                   {.threads = settings.threads}) {
-    for (std::size_t i = 0; i < executor_.input_count(); ++i)
+    for (std::size_t i = 0; i < executor_.input_count(); ++i) {
+      check_is_closed(executor_.input(i), path);
       draw_input(executor_.input(i).desc, i);
+    }
     for (std::size_t i = 0; i < executor_.output_count(); ++i) {
       outputs_.push_back({dense(executor_.output(i).desc), nullptr});
       if (!is_static(outputs_.back().desc.shape)) continue;
@@ -56,6 +58,14 @@ class Model {
   }
 
  private:
+  static void check_is_closed(const runtime::OmTensor& input, const std::string& path) {
+    if (is_static(input.desc.shape)) return;
+    throw Error(
+        ExitCode::kOm,
+        "has an input of open sizes, '" + input.name + "' of " + to_string(input.desc.shape), path,
+        "compile it with sizes, --input_shape");
+  }
+
   static TensorDesc dense(TensorDesc desc) {
     desc.format = Format::kND;
     desc.c0 = 0;

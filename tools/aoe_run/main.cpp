@@ -105,11 +105,11 @@ std::size_t select_gear(Session& session, const Options& options,
   return gear;
 }
 
-/// --batch says what the model does, or chooses among its gears.
-void check_batch(const Session& session, const Options& options) {
+/// --batch says what the model does, chooses among its gears, or is an open size.
+void check_batch(const std::vector<ConstantPtr>& inputs, const Options& options) {
   if (!options.batch) return;
-  for (const Port& port : session.inputs())
-    if (!port.desc.shape.empty() && port.desc.shape.front() == *options.batch) return;
+  for (const ConstantPtr& input : inputs)
+    if (!input->desc().shape.empty() && input->desc().shape.front() == *options.batch) return;
   throw Error(
       ExitCode::kUsage,
       "no input of the model has " + std::to_string(*options.batch) + " as its first dimension",
@@ -124,8 +124,8 @@ class Streams {
       sessions_.push_back(std::make_unique<Session>(library_, options.model));
     std::vector<std::optional<Constant>> given = read_inputs(first().inputs(), options.inputs);
     gear_ = select_gear(first(), options, given);
-    check_batch(first(), options);
-    inputs_ = fill_up(std::move(given), first().inputs());
+    inputs_ = fill_up(std::move(given), first().inputs(), options.batch.value_or(1));
+    check_batch(inputs_, options);
     for (const auto& session : sessions_) {
       if (!session->gears().empty()) session->select_gear(gear_);
       for (std::size_t i = 0; i < inputs_.size(); ++i) session->set_input(i, inputs_[i]->view());
@@ -223,9 +223,10 @@ int main(int argc, char** argv) {
           "streams", number_or(1, "N"),
           "requests at once, each by a thread with a load of the model of its own")(
           "batch", po::value<std::int64_t>()->value_name("N"),
-          "samples in a run: throughput counts them, and a model with batch gears runs in that "
-          "one")("reference", text("DIR"),
-                 "compare each output with DIR/NAME.npy; exit code 8 when one differs")(
+          "samples in a run: throughput counts them, and a model with batch gears or an open first "
+          "size runs with so many")(
+          "reference", text("DIR"),
+          "compare each output with DIR/NAME.npy; exit code 8 when one differs")(
           "tolerance", po::value<double>()->default_value(1e-3, "0.001")->value_name("SHARE"),
           "of --reference: largest difference of floating-point outputs, as a share of their "
           "range")("om_key", text("FILE.pub"),

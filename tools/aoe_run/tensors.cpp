@@ -50,10 +50,11 @@ std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
 }
 
 std::vector<ConstantPtr> fill_up(std::vector<std::optional<Constant>> given,
-                                 const std::vector<Port>& ports) {
+                                 const std::vector<Port>& ports, std::int64_t batch) {
   std::vector<ConstantPtr> inputs;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     TensorDesc desc = ports[i].desc;
+    if (!desc.shape.empty() && desc.shape.front() == kUnknownDim) desc.shape.front() = batch;
     std::ranges::replace(desc.shape, kUnknownDim, 1);
     inputs.push_back(given[i] ? std::make_shared<const Constant>(std::move(*given[i]))
                               : random_tensor(desc, i, 0, 1));

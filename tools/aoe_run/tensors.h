@@ -15,9 +15,10 @@ namespace aoe::tools {
 std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
                                                  const std::vector<std::string>& files);
 
-/// Random ones in the place of those that were not given, always the same: floats in [0, 1).
+/// Random ones in the place of those that were not given, always the same: floats in [0, 1). Open sizes are 1, but `batch`
+/// where it is the first.
 std::vector<ConstantPtr> fill_up(std::vector<std::optional<Constant>> given,
-                                 const std::vector<Port>& ports);
+                                 const std::vector<Port>& ports, std::int64_t batch = 1);
 
 /// DIR/NAME.npy for each output (runtime::npy_file_name). Throws Error(kOutput), also when two names become one.
 std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,

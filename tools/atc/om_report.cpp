@@ -18,12 +18,14 @@ namespace {
 constexpr const char* kVersion = AOE_VERSION;
 constexpr int kOnnx = 5;  ///< of --framework
 
-/// ", repo_key[17], strategy[bank]": of a node that was a task of its own.
-std::string strategy_text(const std::vector<runtime::OpTuning>& ops, const std::string& name) {
+/// ", repo_key[17], strategy[bank]": of a node that was a task of its own. Takes it off: parts of one node are called alike.
+std::string take_strategy_text(std::vector<runtime::OpTuning>& ops, const std::string& name) {
   const auto op = std::ranges::find(ops, name, &runtime::OpTuning::node);
   if (op == ops.end()) return {};
-  return fmt::format(", repo_key[{}], strategy[{}]", op->repo_key,
-                     op->near.empty() ? op->source : "near, of " + op->near);
+  std::string text = fmt::format(", repo_key[{}], strategy[{}]", op->repo_key,
+                                 op->near.empty() ? op->source : "near, of " + op->near);
+  ops.erase(op);
+  return text;
 }
 
 /// A line for each op: how it runs, its share of the work, and where its strategy comes from.
@@ -32,14 +34,14 @@ void print_paths(std::ostream& out, const runtime::Om& om) {
   double all_work = 0;
   std::map<std::string_view, double> by_path;
   for (const runtime::StepPath& path : paths) all_work += path.work;
-  const std::vector<runtime::OpTuning> ops = runtime::op_tunings(om.tuning);
+  std::vector<runtime::OpTuning> ops = runtime::all_op_tunings(om);
   for (const runtime::StepPath& path : paths) {
     const double share = all_work > 0 ? path.work / all_work : 0;
     by_path[path.path] += share;
     out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}]{}.\n",
                        printable(path.name), printable(path.types), path.path,
                        path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share),
-                       strategy_text(ops, path.name));
+                       take_strategy_text(ops, path.name));
   }
   std::string sums;
   for (const auto& [path, share] : by_path)
@@ -60,10 +62,9 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
   for (const runtime::Om& om : model.oms) {
     graph_bytes += om.graph_bytes;
     tuning_bytes += cbor_bytes(om.tuning).size();
-    for (const runtime::OpTuning& op : runtime::op_tunings(om.tuning)) {
-      ++ops;
-      hits += op.source == "bank";
-    }
+    const runtime::TunedOps tuned = runtime::tuned_ops(om);
+    ops += tuned.ops;
+    hits += tuned.bank_keys.size();
     subgraphs += om.tuning.value("subgraphs", nlohmann::json::array()).size();
   }
   const runtime::Om& om = model.oms.front();
