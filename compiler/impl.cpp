@@ -174,7 +174,7 @@ std::vector<Candidate> default_candidates(const Task& task, const Soc& soc) {
   for (const Impl* impl : impls().all()) {
     if (const Result<void> supported = takes(*impl, task, soc); !supported) {
       logger("compiler")
-          ->debug("task={} impl={} refused: {}", task.anchor().type, impl->name(),
+          ->trace("task={} impl={} refused: {}", task.anchor().type, impl->name(),
                   supported.error());
       continue;
     }

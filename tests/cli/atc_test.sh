@@ -20,6 +20,12 @@ run 0 atc --framework=5 --model=m.onnx --output=plain
 equal "$(cat out)" "ATC run success, welcome to the next use." "message"
 [ -s err ] && fail "a quiet run wrote to stderr"
 exists plain.om
+# What is read by people is a line for each pass and op, not one for each Impl that an op might have had.
+run 0 atc --framework=5 --model=m.onnx --output=plain --log=debug
+[ "$(wc -l <err)" -lt 500 ] || fail "$(wc -l <err) lines of --log=debug"
+run 0 atc --framework=5 --model=m.onnx --output=plain --log=trace
+has err 'impl=winograd.* refused: '
+run 0 atc --framework=5 --model=m.onnx --output=plain
 run 0 aoe_run --model=plain.om --repeat=1 --output-dir=plain_result
 run 0 atc --mode=6 --om=plain.om
 has out '^Original Atc command line: atc --framework=5 --model=m.onnx --output=plain$'
