@@ -382,7 +382,10 @@ def load_document(path):
     try:
         document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError:
-        raise BadResult(f"{path}: is no JSON, nor any other text") from None
+        raise BadResult(
+            f"{path}: is no JSON, nor any other text; give what aoe --result or aoe_run --profile"
+            " --json has written"
+        ) from None
     except ValueError as error:
         raise BadResult(f"{path}: is no JSON ({error})") from None
     if not isinstance(document, dict):

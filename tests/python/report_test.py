@@ -193,7 +193,7 @@ class ReportTest(unittest.TestCase):
             (2, "option '--version' does not take any arguments", "--version=2"),
             (7, "nowhere.json: there is no such file", "nowhere.json"),
             (7, "text.json: is no JSON", "text.json"),
-            (7, "m.onnx: is no JSON, nor any other text", "m.onnx"),
+            (7, "m.onnx: is no JSON, nor any other text; give what aoe --result or", "m.onnx"),
             (7, "other.json: its schema is 'other', not 'aoe.result'", "other.json"),
             (7, "nothing: is neither a bank nor a profile", "nothing"),
             (6, "nowhere/r.html: cannot be written: No such", "result.json", "-o", "nowhere/r.html"),
