@@ -50,12 +50,14 @@ class QuadPanel {
 
   explicit QuadPanel(std::int64_t length);
 
+  static constexpr std::int64_t kSlack = 16;  ///< bytes behind a copy that may be written, too
+
   /// row(i, copy): where kColumns bytes of row `i` lie, or are copied to.
   template <typename Row>
   void pack(std::uint8_t flipped, const Row& row) {
     for (std::int64_t quad = 0; quad < quads_; ++quad) {
       std::array<const std::uint8_t*, 4> read;
-      std::uint8_t copies[4][kColumns];
+      std::uint8_t copies[4][kColumns + kSlack];
       for (std::int64_t i = 0; i < 4; ++i)
         read[static_cast<std::size_t>(i)] =
             quad * 4 + i < length_ ? row(quad * 4 + i, copies[i]) : nothing(flipped, copies[i]);

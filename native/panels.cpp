@@ -13,7 +13,7 @@ constexpr std::int64_t kColumns = 32;  ///< of a panel
 constexpr std::int64_t kDepth = 256;   ///< rows of a panel: the first-level cache keeps it
 constexpr std::int64_t kRows = 64;     ///< of the left factor that meet a panel, in blocks of eight
 
-constexpr std::int64_t kNarrow = 12;  ///< columns that are narrow
+constexpr std::int64_t kNarrow = 4;  ///< columns that are narrow
 
 std::int64_t panels_of(std::int64_t columns) {
   return (columns + kColumns - 1) / kColumns;
@@ -42,6 +42,16 @@ AOE_WIDE void transpose_block(const float* from, std::int64_t stride, float* to)
     *reinterpret_cast<Loose*>(to + (i + 4) * kColumns) =
         __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
   }
+}
+
+/// to[j] += from[j].
+template <typename T>
+AOE_WIDE void add_to_row(const T* from, std::int64_t columns, T* to) {
+  using Loose = typename Lanes<T>::Loose;
+  std::int64_t j = 0;
+  for (; j + Lanes<T>::kCount <= columns; j += Lanes<T>::kCount)
+    *reinterpret_cast<Loose*>(to + j) += *reinterpret_cast<const Loose*>(from + j);
+  for (; j < columns; ++j) to[j] += from[j];
 }
 
 /// Columns [begin, end) of rows [first, last), an element at a time.
@@ -123,10 +133,11 @@ void Panels<T>::add_panel(Rows<const T> left, std::int64_t rows, std::int64_t de
       return add_dot_products<T>(left, rows, {turned, kDepth}, others, depth, sums.from(whole));
     }
   }
-  T beyond[kRows * kVector] = {};
+  T beyond[kRows * kVector];
+  std::fill_n(beyond, rows * kVector, T{0});
   native::add_product<T>(left, rows, depth, right.from(whole), {beyond, kVector}, kVector);
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t j = 0; j < others; ++j) sums.row(r)[whole + j] += beyond[r * kVector + j];
+    add_to_row(beyond + r * kVector, others, sums.row(r) + whole);
 }
 
 template <typename T>

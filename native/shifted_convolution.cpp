@@ -24,6 +24,7 @@ class ShiftedConvolution {
     constexpr std::int64_t kCached = 4096;  // elements
     block_ = std::clamp(kCached / std::max(channels_, per_group_) / kVector * kVector,
                         kLeastOutputs, kMostOutputs);
+    if (numbers_ < block_) block_ = std::max(kLeastOutputs, numbers_ / kVector * kVector);
     if (!lies_well()) copy_planes();
     const std::vector<std::int64_t> taps = planes_.taps();
     for (std::int64_t i = 0; i < channels_; ++i)
@@ -38,7 +39,8 @@ class ShiftedConvolution {
     run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
       std::vector<T> sums(static_cast<std::size_t>(per_group_ * block_));
       for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t block = i / parts, part = i % parts;
+        // A thread stays with the weights of a part.
+        const std::int64_t block = i % all, part = i / all;
         run_block(block / blocks, block % blocks * block_,
                   {channels_before(part, parts), channels_before(part + 1, parts)}, sums.data());
       }
@@ -69,11 +71,12 @@ class ShiftedConvolution {
     return std::min(even, per_group_);
   }
 
-  /// Without padding the planes can be read in place; unless blocks would reach beyond the last, or all begin in one set of a cache.
+  /// Without padding the planes can be read in place; unless blocks would reach beyond the last, or several begin in one set of a
+  /// cache.
   bool lies_well() const {
     constexpr std::int64_t kSets = 1024;
     return planes_.is_plane() && numbers_ >= block_ &&
-           stride_ * static_cast<std::int64_t>(sizeof(T)) % kSets != 0;
+           (channels_ == 1 || stride_ * static_cast<std::int64_t>(sizeof(T)) % kSets != 0);
   }
 
   /// With zeros around them, and behind them for the last block.

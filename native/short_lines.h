@@ -8,7 +8,7 @@
 
 namespace aoe::native {
 
-inline constexpr std::int64_t kShortLine = 32;    ///< elements at most
+inline constexpr std::int64_t kShortLine = 32;  ///< elements at most
 inline constexpr std::int64_t kLinesAtOnce = 128;
 
 /// Element k of line i to to[k * kLinesAtOnce + i].

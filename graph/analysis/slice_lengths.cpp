@@ -82,6 +82,7 @@ bool keeps_places(const Graph& graph, const Node& node) {
   const bool is_rest_known =
       std::all_of(node.inputs.begin() + 1, node.inputs.end(),
                   [&](ValueId id) { return id == kNone || graph.values[id].constant; });
+  if (def->kind == OpKind::kElementwise && def->slices) return is_rest_known;  // scales of an axis
   if (def->kind == OpKind::kReduction)
     return is_rest_known && node.op.attrs.get_int("keepdims", 1) != 0;
   return is_type(node, "MatMulV2") && is_rest_known && shape_of(graph, node.inputs[1]).size() == 2;

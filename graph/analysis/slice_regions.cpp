@@ -181,8 +181,8 @@ bool is_of_one_shape(const Graph& graph, const SliceRegion& region) {
   };
   return std::ranges::all_of(region.nodes, [&](NodeId id) {
     const Node& node = graph.nodes[id];
-    return is_elementwise(node) && std::ranges::all_of(node.inputs, fits) &&
-           std::ranges::all_of(node.outputs, fits);
+    return reference::is_kind(node.op.type, reference::OpKind::kElementwise) &&
+           std::ranges::all_of(node.inputs, fits) && std::ranges::all_of(node.outputs, fits);
   });
 }
 

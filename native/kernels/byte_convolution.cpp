@@ -20,62 +20,76 @@ namespace {
 
 constexpr std::int64_t kColumns = QuadPanel::kColumns;
 
-/// The planes of all images, and where the taps of a window read in them for an output by its number.
+/// The planes of all images, and what the taps of a window read in them for kColumns outputs.
 class TapPlanes {
  public:
   /// `padding`: the byte around a plane.
-  TapPlanes(const native::Run& run, const reference::Window& window, std::uint8_t padding)
+  TapPlanes(const Run& run, const reference::Window& window, std::uint8_t padding)
       : window_(window), padding_(padding), data_(run.inputs[0].as<std::uint8_t>()) {
-    if (PaddedPlanes::takes(window)) planes_.emplace(window), taps_ = planes_->taps();
-    numbers_ = planes_ ? planes_->numbers() : window.output_elements();
-    if (planes_ && !lies_well()) copy(run);
+    if (!PaddedPlanes::takes(window)) return;
+    planes_.emplace(window);
+    taps_ = planes_->taps();
+    const bool is_dense = planes_->is_plane() && planes_->numbers() == outputs_;
+    if (!is_dense || outputs_ < kColumns) copy(run);
   }
 
-  std::int64_t numbers() const { return numbers_; }
-  /// Where kColumns outputs begin to be read that number `first` is one of: nothing is read behind the last plane.
+  /// The first of those that are read with output `first`: nothing is read behind the last plane.
   std::int64_t begin(std::int64_t first) const {
-    return copy_ || !planes_ ? first : std::min(first, numbers_ - kColumns);
-  }
-  /// Whether what a tap reads lies side by side.
-  bool has_taps() const { return planes_.has_value(); }
-  /// Of plane `i` for the outputs from number `begin` on, by tap.
-  const std::uint8_t* plane(std::int64_t i, std::int64_t begin) const {
-    return data_ + i * stride_ + begin;
-  }
-  std::int64_t stride() const { return stride_; }  ///< from plane to plane
-  const std::vector<std::int64_t>& taps() const { return taps_; }
-  /// What a tap reads of plane `i` for the outputs from number `begin` on, copied as it does not lie side by side.
-  const std::uint8_t* row(std::int64_t i, std::int64_t tap, std::int64_t begin,
-                          std::uint8_t* copy) const {
-    const std::uint8_t* const plane = data_ + i * stride_;
-    for (std::int64_t j = 0; j < kColumns; ++j) copy[j] = element(plane, tap, begin + j);
-    return copy;
+    return copy_ || !planes_ ? first : std::min(first, outputs_ - kColumns);
   }
 
-  /// Outputs [first, end) that lie in rows, for each row one run: its first number, how many they are and the place of the first.
-  struct Run {
-    std::int64_t number, count, place;
-  };
-  std::vector<Run> runs(std::int64_t first, std::int64_t end) const {
-    if (!planes_) return {{first, end - first, first}};
-    const auto& [d, h, w] = window_.axes;
-    const std::int64_t depth = planes_->number(1, 0), row = planes_->row();
-    std::vector<Run> all;
-    for (std::int64_t at = first; at < end;) {
-      const std::int64_t od = at / depth, oh = at % depth / row, ow = at % row;
-      const std::int64_t until = std::min(end, at - ow + row);
-      const std::int64_t count = std::min(until - at, w.output - ow);
-      if (oh < h.output && count > 0)
-        all.push_back({at, count, (od * h.output + oh) * w.output + ow});
-      at = until;
-    }
-    return all;
+  /// What they read, tap by tap and plane by plane from `plane` on, becomes the rows of a panel.
+  void pack(std::int64_t plane, std::int64_t begin, std::uint8_t flipped, QuadPanel& panel) const {
+    const std::vector<Stretch> stretches = stretches_from(begin);
+    const std::int64_t taps = window_.kernel_elements();
+    const std::uint8_t* from = data_ + plane * stride_;
+    std::int64_t tap = 0;  // panels ask for their rows in order
+    const auto next = [&](const auto& read) {
+      const std::uint8_t* const row = read(from, tap);
+      if (++tap == taps) tap = 0, from += stride_;
+      return row;
+    };
+    if (!planes_)
+      return panel.pack(flipped, [&](std::int64_t, std::uint8_t* to) {
+        return next([&](const std::uint8_t* x, std::int64_t t) { return gather(x, t, begin, to); });
+      });
+    panel.pack(flipped, [&, at = taps_.data()](std::int64_t, std::uint8_t* to) {
+      return next(
+          [&](const std::uint8_t* x, std::int64_t t) { return join(x + at[t], stretches, to); });
+    });
   }
 
  private:
-  bool lies_well() const { return planes_->is_plane() && numbers_ >= kColumns; }
+  /// Outputs of a row: their place among those of the block, and where the first lies in a plane.
+  struct Stretch {
+    std::int64_t place, at;
+  };
+  static constexpr std::int64_t kChunk = 16;  ///< bytes that are copied at once
 
-  void copy(const native::Run& run) {
+  std::vector<Stretch> stretches_from(std::int64_t begin) const {
+    std::vector<Stretch> all;
+    const auto& [d, h, w] = window_.axes;
+    const std::int64_t end = std::min(begin + kColumns, outputs_);
+    for (std::int64_t output = begin, count; planes_ && output < end; output += count) {
+      const std::int64_t row = output / w.output, x = output % w.output;
+      count = std::min(w.output - x, end - output);
+      const std::int64_t at = planes_->number(row / h.output, row % h.output) + x;
+      for (std::int64_t i = 0; i < count; i += kChunk) all.push_back({output - begin + i, at + i});
+    }
+    const auto follows = [&](const Stretch& s) { return s.at - s.place == all[0].at; };
+    if (std::ranges::all_of(all, follows) && !all.empty()) all.erase(all.begin() + 1, all.end());
+    return all;
+  }
+
+  /// Where they lie side by side, or a copy, chunk over the end of the chunk before.
+  static const std::uint8_t* join(const std::uint8_t* x, const std::vector<Stretch>& stretches,
+                                  std::uint8_t* to) {
+    if (stretches.size() == 1) return x + stretches[0].at;
+    for (const auto& [place, at] : stretches) std::memcpy(to + place, x + at, kChunk);
+    return to;
+  }
+
+  void copy(const Run& run) {
     stride_ = planes_->elements() + kColumns;
     const std::int64_t planes = run.shape(0)[0] * run.shape(0)[1];
     copy_.emplace(static_cast<std::size_t>(planes * stride_));
@@ -91,20 +105,26 @@ class TapPlanes {
   }
 
   /// For windows that planes with their padding do not take.
-  std::uint8_t element(const std::uint8_t* plane, std::int64_t tap, std::int64_t number) const {
+  const std::uint8_t* gather(const std::uint8_t* plane, std::int64_t tap, std::int64_t begin,
+                             std::uint8_t* to) const {
     const auto& [d, h, w] = window_.axes;
-    const std::int64_t z = d.tap(number / w.output / h.output, tap / w.kernel / h.kernel),
-                       y = h.tap(number / w.output % h.output, tap / w.kernel % h.kernel),
-                       x = w.tap(number % w.output, tap % w.kernel);
-    const bool is_inside = number < numbers_ && d.is_inside(z) && h.is_inside(y) && w.is_inside(x);
-    return is_inside ? plane[(z * h.input + y) * w.input + x] : padding_;
+    for (std::int64_t j = 0; j < kColumns; ++j) {
+      const std::int64_t output = begin + j;
+      const std::int64_t z = d.tap(output / w.output / h.output, tap / w.kernel / h.kernel),
+                         y = h.tap(output / w.output % h.output, tap / w.kernel % h.kernel),
+                         x = w.tap(output % w.output, tap % w.kernel);
+      const bool is_inside =
+          output < outputs_ && d.is_inside(z) && h.is_inside(y) && w.is_inside(x);
+      to[j] = is_inside ? plane[(z * h.input + y) * w.input + x] : padding_;
+    }
+    return to;
   }
 
   const reference::Window& window_;
   const std::uint8_t padding_;
+  const std::int64_t outputs_ = window_.output_elements();  ///< of a plane
   std::optional<PaddedPlanes> planes_;
   std::vector<std::int64_t> taps_;
-  std::int64_t numbers_ = 0;
   const std::uint8_t* data_;
   std::int64_t stride_ = window_.input_elements();  ///< from plane to plane
   std::optional<Scratch> copy_;
@@ -148,7 +168,7 @@ class ByteConvolution {
         ending_(std::move(ending)) {}
 
   void run() const {
-    const std::int64_t blocks = (planes_.numbers() + kColumns - 1) / kColumns,
+    const std::int64_t blocks = (places_ + kColumns - 1) / kColumns,
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
     const double cost =
         static_cast<double>(kColumns * length_) *
@@ -157,7 +177,9 @@ class ByteConvolution {
       QuadPanel panel(length_);
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t block = i / parts, part = i % parts;
-        if (part == 0 || i == begin) pack(block / blocks, block % blocks * kColumns, panel);
+        if (part == 0 || i == begin)
+          planes_.pack(block / blocks * channels_, planes_.begin(block % blocks * kColumns),
+                       x_.flipped, panel);
         for (std::int64_t c = per_group_ * part / parts, last = per_group_ * (part + 1) / parts,
                           count;
              c < last; c += count) {
@@ -174,42 +196,22 @@ class ByteConvolution {
   /// In how many parts the channels of a block are shared: small images have too few blocks for the threads, but each part lays
   /// the block out for itself.
   std::int64_t parts_of(std::int64_t blocks) const {
-    constexpr std::int64_t kEnoughBlocks = 8, kLeastChannels = 64;
+    constexpr std::int64_t kEnoughBlocks = 16, kLeastChannels = 64;
     return std::clamp<std::int64_t>(kEnoughBlocks / blocks, 1,
                                     std::max<std::int64_t>(1, per_group_ / kLeastChannels));
-  }
-
-  /// `group`: of all groups of all images.
-  void pack(std::int64_t group, std::int64_t first, QuadPanel& panel) const {
-    const std::int64_t begin = planes_.begin(first), taps = window_.kernel_elements();
-    std::int64_t tap = 0, plane = group * channels_;  // panels ask for their rows in order
-    if (planes_.has_taps()) {
-      const std::uint8_t* from = planes_.plane(plane, begin);
-      return panel.pack(x_.flipped, [&, at = planes_.taps().data()](std::int64_t, std::uint8_t*) {
-        const std::uint8_t* const row = from + at[tap];
-        if (++tap == taps) tap = 0, from += planes_.stride();
-        return row;
-      });
-    }
-    panel.pack(x_.flipped, [&](std::int64_t, std::uint8_t* copy) {
-      const std::uint8_t* const row = planes_.row(plane, tap, begin, copy);
-      if (++tap == taps) tap = 0, ++plane;
-      return row;
-    });
   }
 
   /// Channels [channel, channel + count) of a group.
   void multiply(const QuadPanel& panel, std::int64_t group, std::int64_t first,
                 std::int64_t channel, std::int64_t count) const {
-    const std::int64_t row = group % groups_ * per_group_ + channel, begin = planes_.begin(first),
-                       end = std::min(first + kColumns, planes_.numbers()),
-                       places = window_.output_elements();
+    const std::int64_t row = group % groups_ * per_group_ + channel,
+                       inside = first - planes_.begin(first),
+                       places = std::min(kColumns - inside, places_ - first);
     Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
     panel.multiply(rows_, row, count, products);
     std::fill_n(right_zeros, kColumns, x_.zero(0));
-    const std::vector<TapPlanes::Run> runs = planes_.runs(first, end);
-    Y* y = run_.output(0).as<Y>() + (group * per_group_ + channel) * places;
-    for (std::int64_t r = 0; r < count; ++r, y += places) {
+    Y* y = run_.output(0).as<Y>() + (group * per_group_ + channel) * places_ + first;
+    for (std::int64_t r = 0; r < count; ++r, y += places_) {
       const Quad zero = weights_.zero(row + r);
       std::int32_t sums[kColumns];
       take_off_zeros(products + r * kColumns, zero, panel.sums(),
@@ -217,13 +219,13 @@ class ByteConvolution {
                      sums);
       Y ended[kColumns];
       ending_.apply(sums, row + r, ended);
-      for (const auto& [number, n, place] : runs)
-        std::copy_n(ended + (number - begin), n, y + place);
+      std::copy_n(ended + inside, places, y);
     }
   }
 
   const Run& run_;
   const reference::Window window_;
+  const std::int64_t places_ = window_.output_elements();
   const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
   const std::int64_t length_ = channels_ * window_.kernel_elements();
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);

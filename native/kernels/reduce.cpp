@@ -65,6 +65,19 @@ constexpr std::int64_t kRows = 4;
 /// Results that are made at a time: their accumulators stay in the level-1 cache.
 constexpr std::int64_t kBlock = 512;
 
+/// exp(x - largest), in float32 but of float64: of integers beyond some hundreds it is 0.
+template <typename T>
+AOE_WIDE inline double exponential_below(T x, T largest) {
+  if constexpr (std::is_integral_v<T>) {
+    using Bits = std::make_unsigned_t<T>;
+    constexpr Bits kFar = 200;
+    const Bits below = static_cast<Bits>(largest) - static_cast<Bits>(x);
+    return exp_down(-static_cast<float>(static_cast<std::int32_t>(below < kFar ? below : kFar)));
+  } else {
+    return exp_down(x - largest);
+  }
+}
+
 template <typename T>
 struct LogSumExp : reference::LogSumExp<T> {
   using Acc = typename reference::LogSumExp<T>::Acc;
@@ -84,14 +97,12 @@ struct LogSumExp : reference::LogSumExp<T> {
     for (std::int64_t i = 0; i < whole; i += kLanes)
       for (std::int64_t k = 0; k < kLanes; ++k) most[k] = x[i + k] > most[k] ? x[i + k] : most[k];
     for (std::int64_t i = whole; i < count; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
-    double largest = static_cast<double>(most[0]);
-    for (const T each : most) largest = std::max(largest, static_cast<double>(each));
+    const T top = *std::ranges::max_element(most);
+    const auto largest = static_cast<double>(top);
     if (!std::isfinite(largest)) return {};
     for (std::int64_t i = 0; i < whole; i += kLanes)
-      for (std::int64_t k = 0; k < kLanes; ++k)
-        sums[k] += exp_down(static_cast<double>(x[i + k]) - largest);
-    for (std::int64_t i = whole; i < count; ++i)
-      sums[0] += exp_down(static_cast<double>(x[i]) - largest);
+      for (std::int64_t k = 0; k < kLanes; ++k) sums[k] += exponential_below(x[i + k], top);
+    for (std::int64_t i = whole; i < count; ++i) sums[0] += exponential_below(x[i], top);
     return Acc{largest, std::accumulate(sums.begin(), sums.end(), 0.0)};
   }
 };
