@@ -139,12 +139,14 @@ void QuadPanel::add_up() {
 }
 
 void QuadPanel::multiply(const QuadRows& left, std::int64_t first, std::int64_t rows,
-                         Quad* products) const {
+                         std::int64_t columns, Quad* products) const {
   constexpr std::int64_t kDepth = 192;  // quads of a panel that the first-level cache keeps
+  constexpr std::int64_t kHalf = kColumns / 2;
   std::fill_n(products, rows * kColumns, Quad{0});
   for (std::int64_t quad = 0; quad < quads_; quad += kDepth)
     add_product<Quad>(left.from(first, quad), rows, std::min(kDepth, quads_ - quad),
-                      {packed_.data() + quad * kColumns, kColumns}, {products, kColumns}, kColumns);
+                      {packed_.data() + quad * kColumns, kColumns}, {products, kColumns},
+                      columns <= kHalf ? kHalf : kColumns);
 }
 
 AOE_WIDE void take_off_zeros(const Quad* products, Quad left_zero, const Quad* right_sums, Quad row,

@@ -69,8 +69,9 @@ class QuadPanel {
   void pack_turned(const std::uint8_t* from, std::uint8_t flipped, std::int64_t stride,
                    std::int64_t columns);
 
-  /// products[r][j] = that of row `first` + r of the left factor and column j.
-  void multiply(const QuadRows& left, std::int64_t first, std::int64_t rows, Quad* products) const;
+  /// products[r][j] = that of row `first` + r of the left factor and column j, of the first `columns` at least.
+  void multiply(const QuadRows& left, std::int64_t first, std::int64_t rows, std::int64_t columns,
+                Quad* products) const;
   const Quad* sums() const { return sums_; }
 
  private:

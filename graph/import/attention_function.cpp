@@ -47,7 +47,8 @@ Sharing sharing_of(FunctionCall& call, const AttentionInput& in) {
   if (call.is_open(in.q, 1) || call.is_open(in.k, 1)) return {0, 0, true};
   const Sharing sharing = {.heads = call.dim(in.q, 1),
                            .kv_heads = call.dim(in.k, 1),
-                           .is_by_rows = in.softcap > 0 || call.dtype(in.q) != DataType::kFloat};
+                           .is_by_rows = in.softcap > 0 || call.is_open(in.q, 3) ||
+                                         call.dtype(in.q) != DataType::kFloat};
   if (sharing.kv_heads <= 0 || sharing.heads % sharing.kv_heads != 0)
     throw Error(ExitCode::kModel, std::to_string(sharing.heads) + " heads cannot share " +
                                       std::to_string(sharing.kv_heads) + " heads of keys");
@@ -71,14 +72,15 @@ Term by_group(Term value, const Sharing& sharing) {
 /// Query heads that share keys are rows of one product, of `heads`, or where that is 0 as many as `like` has.
 Term by_heads(Term value, std::int64_t heads, Term like) {
   FunctionCall& call = *value.call;
-  constexpr std::int64_t kHeads = 1, kLast = 3;
-  if (heads > 0 && !call.is_open(value, kLast))
-    return call.reshape(value, {0, heads, -1, call.dim(value, kLast)});
+  constexpr std::int64_t kHeads = 1;
+  const std::int64_t last = call.rank(value) - 1;
+  if (heads > 0 && !call.is_open(value, last))
+    return call.reshape(value, {0, heads, -1, call.dim(value, last)});
   const Term count = heads > 0 ? call.ints({heads}) : call.size_along(like, kHeads);
   return call.op(
       "Reshape",
       {value,
-       call.concat({call.ints({0}), count, call.ints({-1}), call.size_along(value, kLast)}, 0)});
+       call.concat({call.ints({0}), count, call.ints({-1}), call.size_along(value, last)}, 0)});
 }
 
 /// 0 where a token may see a key, -inf elsewhere: (offsets, 1, tokens, keys), all int64 of one axis.

@@ -208,7 +208,7 @@ class ByteConvolution {
                        inside = first - planes_.begin(first),
                        places = std::min(kColumns - inside, places_ - first);
     Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
-    panel.multiply(rows_, row, count, products);
+    panel.multiply(rows_, row, count, inside + places, products);
     std::fill_n(right_zeros, kColumns, x_.zero(0));
     Y* y = run_.output(0).as<Y>() + (group * per_group_ + channel) * places_ + first;
     for (std::int64_t r = 0; r < count; ++r, y += places_) {

@@ -100,7 +100,7 @@ class ByteProducts {
                 const QuadPanel& panel) const {
     const std::int64_t columns = std::min(kColumns, n_ - tile.column);
     Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
-    panel.multiply(left_, tile.left_row + row, rows, products);
+    panel.multiply(left_, tile.left_row + row, rows, columns, products);
     for (std::int64_t j = 0; j < columns; ++j) right_zeros[j] = b_.zero(tile.column + j);
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t left_row = tile.left_row + row + r;
