@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "native/wide.h"
+#include "reference/fail.h"
 #include "reference/quantize.h"
 
 namespace aoe::native {
@@ -72,6 +73,7 @@ ByteFactor byte_factor(const Run& run, std::size_t i, std::size_t zero, bool is_
   const std::int32_t moved = !moves ? 0 : is_left ? 128 : -128;
   for (const double each : reference::quant_parameter(run.inputs, zero, 0))
     factor.zeros.push_back(static_cast<Quad>(static_cast<std::int32_t>(each) + moved));
+  if (factor.zeros.empty()) reference::fail_model("a zero point has no elements");
   return factor;
 }
 

@@ -55,9 +55,9 @@ class QuadPanel {
   /// row(i, copy): where kColumns bytes of row `i` lie, or are copied to.
   template <typename Row>
   void pack(std::uint8_t flipped, const Row& row) {
+    std::uint8_t copies[4][kColumns + kSlack] = {};
     for (std::int64_t quad = 0; quad < quads_; ++quad) {
       std::array<const std::uint8_t*, 4> read;
-      std::uint8_t copies[4][kColumns + kSlack];
       for (std::int64_t i = 0; i < 4; ++i)
         read[static_cast<std::size_t>(i)] =
             quad * 4 + i < length_ ? row(quad * 4 + i, copies[i]) : nothing(flipped, copies[i]);

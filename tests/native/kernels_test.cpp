@@ -252,6 +252,22 @@ TEST(NativeBackend, NamesTheStepThatRefusesItsValues) {
   }
 }
 
+/// As many as channels, or one: a model may say otherwise.
+TEST(NativeBackend, RefusesZeroPointsThatAreTooFew) {
+  const auto bytes = [](const Shape& shape) {
+    return std::make_shared<Constant>(TensorDesc{.dtype = DataType::kUint8, .shape = shape});
+  };
+  const TensorDesc result{.dtype = DataType::kInt32, .shape = {1, 4, 5, 5}};
+  for (const std::int64_t zeros : {0, 3}) {
+    RandomCall drawn{.call = {.type = "ConvInteger", .version = 10}};
+    drawn.inputs = {bytes({1, 2, 5, 5}), bytes({4, 2, 1, 1}), bytes({}), bytes({zeros})};
+    runtime::Executor executor(om_of(drawn, {result}), {.threads = 2});
+    Guarded memory;
+    std::vector<Tensor> outputs = {memory.of(result)};
+    EXPECT_THROW(executor.run(views_of(drawn), outputs), Error) << zeros;
+  }
+}
+
 TEST(NativeBackend, RefusesOmsThatContradictThemselves) {
   RandomCall drawn = draw_call("TopKV2", 1);
   const auto expected = expected_of(drawn);
