@@ -107,18 +107,29 @@ void take_remainders(const T* a, const T* b, std::int64_t count, T* to) {
   }
 }
 
-#define AOE_OF_INTEGERS(T)                                           \
-  template void divide_all<T>(const T*, const T*, std::int64_t, T*); \
-  template void take_remainders<T>(const T*, const T*, std::int64_t, T*);
-AOE_OF_INTEGERS(std::int8_t)
-AOE_OF_INTEGERS(std::uint8_t)
-AOE_OF_INTEGERS(std::int16_t)
-AOE_OF_INTEGERS(std::uint16_t)
-AOE_OF_INTEGERS(std::int32_t)
-AOE_OF_INTEGERS(std::uint32_t)
-AOE_OF_INTEGERS(std::int64_t)
-AOE_OF_INTEGERS(std::uint64_t)
-#undef AOE_OF_INTEGERS
+template void divide_all(const std::int8_t*, const std::int8_t*, std::int64_t, std::int8_t*);
+template void take_remainders(const std::int8_t*, const std::int8_t*, std::int64_t, std::int8_t*);
+template void divide_all(const std::uint8_t*, const std::uint8_t*, std::int64_t, std::uint8_t*);
+template void take_remainders(const std::uint8_t*, const std::uint8_t*, std::int64_t,
+                              std::uint8_t*);
+template void divide_all(const std::int16_t*, const std::int16_t*, std::int64_t, std::int16_t*);
+template void take_remainders(const std::int16_t*, const std::int16_t*, std::int64_t,
+                              std::int16_t*);
+template void divide_all(const std::uint16_t*, const std::uint16_t*, std::int64_t, std::uint16_t*);
+template void take_remainders(const std::uint16_t*, const std::uint16_t*, std::int64_t,
+                              std::uint16_t*);
+template void divide_all(const std::int32_t*, const std::int32_t*, std::int64_t, std::int32_t*);
+template void take_remainders(const std::int32_t*, const std::int32_t*, std::int64_t,
+                              std::int32_t*);
+template void divide_all(const std::uint32_t*, const std::uint32_t*, std::int64_t, std::uint32_t*);
+template void take_remainders(const std::uint32_t*, const std::uint32_t*, std::int64_t,
+                              std::uint32_t*);
+template void divide_all(const std::int64_t*, const std::int64_t*, std::int64_t, std::int64_t*);
+template void take_remainders(const std::int64_t*, const std::int64_t*, std::int64_t,
+                              std::int64_t*);
+template void divide_all(const std::uint64_t*, const std::uint64_t*, std::int64_t, std::uint64_t*);
+template void take_remainders(const std::uint64_t*, const std::uint64_t*, std::int64_t,
+                              std::uint64_t*);
 template void take_remainders<float>(const float*, const float*, std::int64_t, float*);
 template void take_remainders<double>(const double*, const double*, std::int64_t, double*);
 
