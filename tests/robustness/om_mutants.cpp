@@ -151,6 +151,23 @@ std::string change_body(json& graph, const json& step, std::string weights, std:
   return weights;
 }
 
+/// Tensors whose sizes only a run tells.
+std::vector<json*> open_tensors(json& graph) {
+  std::vector<json*> found;
+  for (json& tensor : graph.at("tensors"))
+    if (std::ranges::find(tensor.at("shape"), json(-1)) != tensor.at("shape").end())
+      found.push_back(&tensor);
+  return found;
+}
+
+/// Every open size of the tensor becomes a number: what reads it may believe that.
+std::string close_sizes(json& tensor, std::mt19937& random) {
+  constexpr int kSizes[] = {0, 1, 2, 3, 4, 8, 64, 4096};
+  for (json& dim : tensor.at("shape"))
+    if (dim == -1) dim = kSizes[random() % std::size(kSizes)];
+  return "sizes of an open tensor -> " + json_text(tensor.at("shape"));
+}
+
 }  // namespace
 
 OmMutant mutate_om(const std::string& bytes, std::mt19937& random) {
@@ -171,10 +188,13 @@ OmMutant mutate_om(const std::string& bytes, std::mt19937& random) {
   json tree = parse_cbor(sections[place].bytes);
   const bool is_graph = sections[place].kind == SectionKind::kGraph;
   const std::vector<json*> controls = is_graph ? control_steps(tree) : std::vector<json*>{};
+  const std::vector<json*> open = is_graph ? open_tensors(tree) : std::vector<json*>{};
   if (!controls.empty() && mutator.pick(3) == 0) {
     changed[weights] = change_body(tree, *controls[mutator.pick(controls.size())],
                                    std::string(sections[weights].bytes), random);
     mutant.what = "a body";
+  } else if (!open.empty() && mutator.pick(3) == 0) {
+    mutant.what = close_sizes(*open[mutator.pick(open.size())], random);
   } else {
     for (std::size_t i = 0, count = 1 + mutator.pick(kMostFieldChanges); i < count && !tree.empty();
          ++i)
