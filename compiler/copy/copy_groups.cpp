@@ -50,9 +50,10 @@ void tile_alike(CopyGroup& group, const CopyTiling& tiling) {
   const std::int64_t block_rows = tiling.block_elements / columns / step * step;
   for (CopyNest& nest : group.nests) {
     const Rows rows = *rows_of(nest, tiling.lanes);
-    nest = CopyNest(nest.region(), {.lanes = tiling.lanes,
-                                    .unroll = rows.step == 1 ? tiling.unroll : 1,
-                                    .block_elements = block_rows * rows.columns});
+    CopyTiling alike = tiling;
+    if (rows.step != 1) alike.unroll = 1;
+    alike.block_elements = block_rows * rows.columns;
+    nest = CopyNest(nest.region(), alike);
     AOE_CHECK(nest.parallel_extent() == group.parallel_extent(), "the same rows for all nests");
   }
 }

@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "compiler/lowering/gear_split.h"
 #include "graph/precision.h"
+#include "tests/compiler/compiled_model.h"
+#include "tests/compiler/machine_code.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 
@@ -114,6 +116,18 @@ TEST(Pipeline, MeasuresErrorsOnTheInputsThatAreGiven) {
   std::ranges::fill_n(static_cast<float*>(large->mutable_data()), 4 * 16, 1e6F);
   how.inputs = {{"x", large}};
   EXPECT_FALSE(is_rounded(prepare(source, how).graph)) << "float16 ends at 65504";
+}
+
+/// Short rows of several inputs are moved together; float32 has not all of their bits.
+TEST(Pipeline, NumbersThatFloat32DoesNotHaveAreMovedAsTheyAre) {
+  for (const std::string type : {"int32", "int64", "uint32", "uint64", "double"}) {
+    const graph::Graph graph = tests::import_text(
+        "g (" + type + "[1,2,5] x) => (" + type + "[1,2,8] y) <" + type +
+        "[1,2,3] c = {16777217, 123457891, 1, 2147483647, 33554433, 16777219}> {\n"
+        "  y = Concat <axis = 2> (c, x)\n}");
+    for (const Soc& soc : loopnest::test_socs())
+      expect_compiled_like_reference(graph, options_for(soc));
+  }
 }
 
 }  // namespace
