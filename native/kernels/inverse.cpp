@@ -57,7 +57,7 @@ void factorise(Factors& f) {
 }
 
 /// A vector; lives in functions that are AOE_WIDE.
-using Doubles = double __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));
+using Doubles __attribute__((vector_size(32), aligned(sizeof(double)), may_alias)) = double;
 constexpr int kDoubles = 4;
 
 /// Of x, `Rows` rows from `row` on less the rows [begin, end), each times its number in their `factors`, which lie `n`
@@ -65,8 +65,7 @@ constexpr int kDoubles = 4;
 template <int V, int Rows>
 AOE_WIDE_EXACT void subtract_rows(const double* factors, std::int64_t n, double* x,
                                   std::int64_t row, std::int64_t begin, std::int64_t end) {
-  Doubles* const vectors =
-      reinterpret_cast<Doubles*>(x);  // clang forgets what `auto` stands for is aligned to
+  auto* vectors = reinterpret_cast<Doubles*>(x);
   Doubles sums[Rows][V];
   for (int r = 0; r < Rows; ++r)
     for (int v = 0; v < V; ++v) sums[r][v] = vectors[(row + r) * V + v];
