@@ -2,6 +2,7 @@
 // inverse are solved in strips, whose sums stay in registers.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -56,8 +57,8 @@ void factorise(Factors& f) {
   }
 }
 
-/// A vector; lives in functions that are AOE_WIDE.
-using Doubles __attribute__((vector_size(32), aligned(sizeof(double)), may_alias)) = double;
+/// A vector; lives in functions that are AOE_WIDE. Numbers in memory are not aligned as it is: they are copied.
+using Doubles = double __attribute__((vector_size(32)));
 constexpr int kDoubles = 4;
 
 /// Of x, `Rows` rows from `row` on less the rows [begin, end), each times its number in their `factors`, which lie `n`
@@ -65,17 +66,21 @@ constexpr int kDoubles = 4;
 template <int V, int Rows>
 AOE_WIDE_EXACT void subtract_rows(const double* factors, std::int64_t n, double* x,
                                   std::int64_t row, std::int64_t begin, std::int64_t end) {
-  auto* vectors = reinterpret_cast<Doubles*>(x);
+  constexpr std::int64_t kWidth = V * kDoubles;
   Doubles sums[Rows][V];
+  double* const rows = x + row * kWidth;
   for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < V; ++v) sums[r][v] = vectors[(row + r) * V + v];
+    for (int v = 0; v < V; ++v)
+      std::memcpy(&sums[r][v], rows + r * kWidth + v * kDoubles, sizeof sums[r][v]);
   for (std::int64_t i = begin; i < end; ++i)
     for (int v = 0; v < V; ++v) {
-      const Doubles from = vectors[i * V + v];
+      Doubles from;
+      std::memcpy(&from, x + i * kWidth + v * kDoubles, sizeof from);
       for (int r = 0; r < Rows; ++r) sums[r][v] -= factors[r * n + i] * from;
     }
   for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < V; ++v) vectors[(row + r) * V + v] = sums[r][v];
+    for (int v = 0; v < V; ++v)
+      std::memcpy(rows + r * kWidth + v * kDoubles, &sums[r][v], sizeof sums[r][v]);
 }
 
 template <int V>
