@@ -2,6 +2,7 @@
 #include "graph/analysis/slice_lengths.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "graph/rewrite.h"
 #include "reference/slicing.h"
@@ -80,8 +81,8 @@ bool keeps_places(const Graph& graph, const Node& node) {
   if (def == nullptr || node.outputs.size() != 1 || node.outputs[0] == kNone) return false;
   if (def->kind == OpKind::kNormalisation) return true;
   const bool is_rest_known =
-      std::all_of(node.inputs.begin() + 1, node.inputs.end(),
-                  [&](ValueId id) { return id == kNone || graph.values[id].constant; });
+      std::ranges::all_of(node.inputs | std::views::drop(1),
+                          [&](ValueId id) { return id == kNone || graph.values[id].constant; });
   if (def->kind == OpKind::kElementwise && def->slices) return is_rest_known;  // scales of an axis
   if (def->kind == OpKind::kReduction)
     return is_rest_known && node.op.attrs.get_int("keepdims", 1) != 0;
