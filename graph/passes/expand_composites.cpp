@@ -92,9 +92,12 @@ void expand_batch_statistics(FunctionCall& call) {
   const double epsilon = call.attrs().get_float("epsilon", 1e-5F),
                momentum = call.attrs().get_float("momentum", 0.9F);
   const Term norm = centered / call.op("Sqrt", {variance + epsilon});
-  call.give(0, norm * parameter(1) + parameter(2));
+  // One after the other: names follow the order in which they are made.
+  const Term offset = parameter(2);
+  call.give(0, norm * parameter(1) + offset);
   const auto mixed = [&](std::size_t stored, Term own) {
-    return call.input(stored) * momentum + call.reshape(own, {-1}) * (1 - momentum);
+    const Term added = call.reshape(own, {-1}) * (1 - momentum);
+    return call.input(stored) * momentum + added;
   };
   if (call.wants(1)) call.give(1, mixed(3, mean));
   if (call.wants(2)) call.give(2, mixed(4, variance));
