@@ -1,8 +1,9 @@
 # Words that are nearly right are named, with what they may have meant; flags of other commands are no flags of this one.
 source "$(dirname "$0")/lib.sh"
-for program in aoe atc aoe_run aoe_quantize "aoe serve_tasks" "msprof show"; do
+for program in aoe atc aoe_run aoe_quantize "aoe serve_tasks" "msprof show ."; do
   refuses 2 "'stray' is not a flag" $program stray
 done
+refuses 7 "stray: No such file or directory" msprof show stray
 refuses 2 "did you mean --model=m.onnx?" atc model=m.onnx
 refuses 2 "'resnet50' is not a flag" make_model squeezenet resnet50 --output=m.onnx
 refuses 2 "did you mean aoe report?" aoe reprot result.json
