@@ -143,9 +143,9 @@ class KnowledgeBank::Turn {
  private:
   struct Copy {
     fs::path path;
+    /// The next turn removes what this one cannot; published, it has another name.
     ~Copy() {
-      std::error_code
-          ignored;  // the next turn removes what this one cannot; published, it has another name
+      std::error_code ignored;
       fs::remove_all(path, ignored);
     }
   };
