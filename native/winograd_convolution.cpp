@@ -100,8 +100,8 @@ class WinogradConvolution {
     constexpr double kProductsPerNs = 40;
     const std::int64_t blocks = (tiles_ + block_ - 1) / block_,
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
-    const double cost =
-        static_cast<double>(kProducts * channels_ * per_group_ * block_ / parts) / kProductsPerNs;
+    const double cost = static_cast<double>(kProducts * channels_ * per_group_ * block_) /
+                        (static_cast<double>(parts) * kProductsPerNs);
     run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
       Block block(*this);
       for (std::int64_t i = begin; i < end; ++i) {
