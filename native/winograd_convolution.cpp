@@ -1,5 +1,5 @@
 // For images of open sizes: where they are known generated code does the same (compiler/conv/winograd_nest.h). Weights are transformed in each
-// run, which takes a hundredth of it: an om would grow by four times their size.
+// run, 3% of it for 64 channels of 56x56 and a fifth for 192 of 20x20 (perf): an om would grow by four times their size.
 #include "native/winograd_convolution.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ constexpr std::int64_t kTileSide = 4;                        ///< of a tile of o
 constexpr std::int64_t kInputSide = 6;                       ///< of what it reads
 constexpr std::int64_t kProducts = kInputSide * kInputSide;  ///< products of a tile
 constexpr std::int64_t kMostTiles = 64;                      ///< of a block
-constexpr std::int64_t kGap =
-    16;  ///< elements behind the matrix of a point: those of all points would share a set of the cache
+/// Elements behind the matrix of a point: those of all points would share a set of the cache.
+constexpr std::int64_t kGap = 16;
 
 using Loose = Lanes<float>::Loose;
 
