@@ -96,10 +96,15 @@ bool only_renames(const Graph& graph, const Node& node) {
   return std::ranges::is_sorted(order);
 }
 
+/// To a constant shape that means the same whatever the node reads: none that copies a length of 0 from there.
 bool is_canonical_reshape(const Graph& graph, const Node& node) {
   if (!is_type(node, "Reshape")) return false;
   const ConstantPtr shape = constant_input(graph, node, 1);
-  return shape && to_ints(*shape) == shape_of(graph, node.outputs[0]);
+  if (!shape) return false;
+  const std::vector<std::int64_t> lengths = to_ints(*shape);
+  const bool copies = std::ranges::find(lengths, 0) != lengths.end() &&
+                      node.op.attrs.get_int("allowzero", 0) == 0;
+  return !copies && lengths == shape_of(graph, node.outputs[0]);
 }
 
 bool to_reshape(Graph& graph, NodeId id) {

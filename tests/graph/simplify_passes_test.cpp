@@ -92,6 +92,13 @@ const PassCase kSimplifyCases[] = {
        u = Transpose <perm = [0,1,3,2]> (t)
        z = Neg (u)
      })"},
+    {"remove_identities_reshapes_of_nothing", "remove_identities",
+     R"(g (float[1,2,0] x) => (float[1,0] y) {
+       a = Flatten <axis = 0> (x)
+       shape = Constant <value = int64[2] {1, 0}> ()
+       b = Reshape (a, shape)
+       y = Neg (b)
+     })"},
     {"forward_slices", "forward_slices",
      R"(g (float[2,3] x, float[2,2] u) => (float[2,3] y, float[2,2] z, float[2,2] v) {
        a = Relu (x)
