@@ -102,8 +102,8 @@ bool is_canonical_reshape(const Graph& graph, const Node& node) {
   const ConstantPtr shape = constant_input(graph, node, 1);
   if (!shape) return false;
   const std::vector<std::int64_t> lengths = to_ints(*shape);
-  const bool copies = std::ranges::find(lengths, 0) != lengths.end() &&
-                      node.op.attrs.get_int("allowzero", 0) == 0;
+  const bool copies =
+      std::ranges::find(lengths, 0) != lengths.end() && node.op.attrs.get_int("allowzero", 0) == 0;
   return !copies && lengths == shape_of(graph, node.outputs[0]);
 }
 
