@@ -65,6 +65,13 @@ AOE_WIDE inline void store_halves(Quads a, Quads b, Quad* to) {
 
 }  // namespace
 
+Result<void> takes_byte_factors(const Question& question) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
+      return taken;
+  return {};
+}
+
 ByteFactor byte_factor(const Run& run, std::size_t i, std::size_t zero, bool is_left) {
   const bool is_signed = run.inputs[i].desc.dtype == DataType::kInt8;
   const bool moves = is_signed == is_left;

@@ -12,6 +12,9 @@
 
 namespace aoe::native {
 
+/// Inputs 0 and 1 are bytes.
+Result<void> takes_byte_factors(const Question& question);
+
 /// A factor's bytes, and the bits to be flipped that move them. Numbers wrap.
 struct ByteFactor {
   const std::uint8_t* data;

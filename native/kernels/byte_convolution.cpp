@@ -251,21 +251,14 @@ void run_quant_conv(const Run& run) {
       {reference::quant_parameter(run.inputs, 2, 0), reference::quant_parameter(run.inputs, 5, 1)});
 }
 
-Result<void> takes_bytes(const Question& question) {
-  for (std::size_t i = 0; i < 2; ++i)
-    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
-      return taken;
-  return {};
-}
-
 }  // namespace
 
 void register_byte_convolution(KernelRegistry& registry) {
-  registry.add({.type = "ConvInteger", .supports = takes_bytes, .run = [](const Run& run) {
+  registry.add({.type = "ConvInteger", .supports = takes_byte_factors, .run = [](const Run& run) {
                   run_bytes<std::int32_t>(run, 2, {});
                 }});
   registry.add({.type = "QuantConv2D",
-                .supports = takes_bytes,
+                .supports = takes_byte_factors,
                 .run = run_quant_conv,
                 .is_for_open_sizes = always});
 }

@@ -1,7 +1,7 @@
-// Convolution of floating point. Most have a way of their own (depthwise.h, pointwise.h, winograd_convolution.h, shifted_convolution.h), with
-// what is fused behind them; of the others what the taps of a block of output places read becomes the columns of a product. Generated code
-// and libraries are
-// faster at float32 where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
+// Convolution of floating point. Most have a way of their own (depthwise.h, pointwise.h, winograd_convolution.h, shifted_convolution.h),
+// with what is fused behind them; of the others what the taps of a block of output places read becomes the columns of a product.
+// Generated code and libraries are faster at float32 where they take them: not where sizes are known when the model runs, nor volumes
+// whose weights are computed.
 #include <algorithm>
 
 #include "native/depthwise.h"
@@ -75,18 +75,10 @@ void read_tap(const T* plane, const reference::Window& window, const Tap& read, 
 template <typename T>
 class Convolution {
  public:
-  /// `x`: planes of the input, `planes` for each group. `packed`: weights, as many rows as there are output channels.
-  Convolution(const Run& run, const T* x, std::int64_t planes, const T* packed)
-      : run_(run),
-        window_(reference::window_of(run.attrs, run.shape(0),
-                                     reference::kernel_of(run.attrs, run.shape(1)))),
-        x_(x),
-        y_(run.output(0).as<T>()),
-        planes_(planes),
-        packed_(packed) {}
+  Convolution(const Run& run, const reference::Window& window) : run_(run), window_(window) {}
 
-  /// `bias`: one for each output channel, or null.
-  void run(const T* bias, const RowEnding& ending = {}) const {
+  void run(const RowEnding& ending) const {
+    const T* const bias = run_.has_input(2) ? run_.inputs[2].as<T>() : nullptr;
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
     const double cost =
         static_cast<double>(kColumns * length_) * (0.5 + 0.1 * static_cast<double>(per_group_));
@@ -136,7 +128,7 @@ class Convolution {
     const std::int64_t rows = channels.end - channels.begin;
     for (std::int64_t c = 0; c < rows; ++c)
       std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
-    add_product<T>({packed_ + channel * length_, length_}, rows, length_,
+    add_product<T>({weights_ + channel * length_, length_}, rows, length_,
                    {columns.data(), kColumns}, {sums.data(), kColumns}, kColumns);
     ending.apply(sums.data(), rows * kColumns);
     T* const y = y_ + (group * per_group_ + channels.begin) * places_ + first;
@@ -145,12 +137,12 @@ class Convolution {
   }
 
   const Run& run_;
-  const reference::Window window_;
+  const reference::Window& window_;
   const std::vector<Tap> taps_ = taps_of(window_);
-  const T* x_;
-  T* y_;
-  const std::int64_t planes_;
-  const T* packed_;
+  const T* const x_ = run_.inputs[0].as<T>();
+  T* const y_ = run_.output(0).as<T>();
+  const T* const weights_ = run_.inputs[1].as<T>();
+  const std::int64_t planes_ = run_.shape(1)[1];  ///< of the input, for each group
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< output channels
   const std::int64_t length_ = planes_ * window_.kernel_elements();
@@ -167,9 +159,7 @@ void run_real(const Run& run, const RowEnding& ending) {
     if (runs_by_tiles(run, window)) return run_winograd_convolution(run, window, ending);
   if (reads_rows(run, window)) return run_over_rows<T>(run, window, ending);
   if (PaddedPlanes::takes(window)) return run_shifted_convolution<T>(run, window, ending);
-  const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
-                                   run.inputs[1].as<T>());
-  convolution.run(run.has_input(2) ? run.inputs[2].as<T>() : nullptr, ending);
+  Convolution<T>(run, window).run(ending);
 }
 
 void run_floats(const Run& run, const RowEnding& ending) {

@@ -168,9 +168,7 @@ bool is_one_value(const Question& question, std::size_t i) {
 
 /// One zero point for all, or for each row of the left factor and each column of the right one.
 Result<void> supports_bytes(const Question& question) {
-  for (std::size_t i = 0; i < 2; ++i)
-    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
-      return taken;
+  if (auto taken = takes_byte_factors(question); !taken) return taken;
   for (std::size_t i = 2; i < 4; ++i) {
     if (is_one_value(question, i)) continue;
     const std::size_t rank = question.inputs[i].shape.size();
@@ -182,9 +180,7 @@ Result<void> supports_bytes(const Question& question) {
 
 /// With one zero point for the left factor, as passes write it.
 Result<void> supports_quantised(const Question& question) {
-  for (std::size_t i = 0; i < 2; ++i)
-    if (auto taken = takes_types(question, i, {DataType::kInt8, DataType::kUint8}); !taken)
-      return taken;
+  if (auto taken = takes_byte_factors(question); !taken) return taken;
   if (!is_one_value(question, 3)) return Unexpected("several zero points");
   return {};
 }
