@@ -33,7 +33,7 @@ class ShiftedConvolution {
 
   void run() const {
     const std::int64_t blocks = (numbers_ + block_ - 1) / block_,
-                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
+                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
     const double cost = static_cast<double>(block_ * per_group_) / static_cast<double>(parts) *
                         (1 + static_cast<double>(std::ssize(taps_)) / kProductsPerNs);
     run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -57,10 +57,9 @@ class ShiftedConvolution {
   };
 
   /// In how many parts the channels of a block are shared: small images have too few blocks for the threads.
-  std::int64_t parts_of(std::int64_t blocks) const {
+  std::int64_t parts_of_blocks(std::int64_t blocks) const {
     constexpr std::int64_t kEnough = 16, kLeastChannels = 24;
-    return std::clamp<std::int64_t>(kEnough / blocks, 1,
-                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+    return parts_of(blocks, kEnough, per_group_, kLeastChannels);
   }
 
   /// Parts have whole blocks of products, but for the last.

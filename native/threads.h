@@ -23,6 +23,11 @@ class Threads {
   virtual void run(std::int64_t extent, const Part& part) = 0;
 };
 
+/// In how many parts each of `blocks` is shared, of which there may be too few for the threads: so that there are `enough` in all, but
+/// parts have `least` of the block's `extent`.
+std::int64_t parts_of(std::int64_t blocks, std::int64_t enough, std::int64_t extent,
+                      std::int64_t least);
+
 /// The calling thread alone.
 class OneThread final : public Threads {
  public:

@@ -99,7 +99,7 @@ class WinogradConvolution {
     transform_weights();
     constexpr double kProductsPerNs = 40;
     const std::int64_t blocks = (tiles_ + block_ - 1) / block_,
-                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
+                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
     const double cost = static_cast<double>(kProducts * channels_ * per_group_ * block_) /
                         (static_cast<double>(parts) * kProductsPerNs);
     run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -306,10 +306,9 @@ class WinogradConvolution {
   }
 
   /// In how many parts the channels of a block are shared where there are too few blocks for the threads; each transforms the inputs.
-  std::int64_t parts_of(std::int64_t blocks) const {
+  std::int64_t parts_of_blocks(std::int64_t blocks) const {
     constexpr std::int64_t kLeastChannels = 32;
-    return std::clamp<std::int64_t>(run_.threads.count() / blocks, 1,
-                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+    return parts_of(blocks, run_.threads.count(), per_group_, kLeastChannels);
   }
 
   /// Weights that come from memory are read once for each block; else small ones stay in near caches, and there are enough for all threads.

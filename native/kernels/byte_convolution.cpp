@@ -169,7 +169,7 @@ class ByteConvolution {
 
   void run() const {
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns,
-                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of(all);
+                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
     const double cost =
         static_cast<double>(kColumns * length_) *
         (0.05 + static_cast<double>(per_group_) / static_cast<double>(parts) / kProductsPerNs);
@@ -195,10 +195,9 @@ class ByteConvolution {
 
   /// In how many parts the channels of a block are shared: small images have too few blocks for the threads, but each part lays
   /// the block out for itself.
-  std::int64_t parts_of(std::int64_t blocks) const {
+  std::int64_t parts_of_blocks(std::int64_t blocks) const {
     constexpr std::int64_t kEnoughBlocks = 16, kLeastChannels = 64;
-    return std::clamp<std::int64_t>(kEnoughBlocks / blocks, 1,
-                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+    return parts_of(blocks, kEnoughBlocks, per_group_, kLeastChannels);
   }
 
   /// Channels [channel, channel + count) of a group.

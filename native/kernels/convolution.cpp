@@ -82,7 +82,7 @@ class Convolution {
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
     const double cost =
         static_cast<double>(kColumns * length_) * (0.5 + 0.1 * static_cast<double>(per_group_));
-    const std::int64_t parts = parts_of(run_.shape(0)[0] * groups_ * blocks);
+    const std::int64_t parts = parts_of_blocks(run_.shape(0)[0] * groups_ * blocks);
     run_.threads.share(
         run_.shape(0)[0] * groups_ * blocks * parts, cost / static_cast<double>(parts),
         [&](std::int64_t begin, std::int64_t end) {
@@ -105,11 +105,9 @@ class Convolution {
 
   /// In how many parts the channels of a block are shared: small images have too few blocks for the threads, but each part lays
   /// the block out for itself.
-  std::int64_t parts_of(std::int64_t blocks) const {
+  std::int64_t parts_of_blocks(std::int64_t blocks) const {
     constexpr std::int64_t kEnoughBlocks = 4, kLeastChannels = 64;
-    if (blocks == 0) return 1;
-    return std::clamp<std::int64_t>(kEnoughBlocks / blocks, 1,
-                                    std::max<std::int64_t>(1, per_group_ / kLeastChannels));
+    return parts_of(blocks, kEnoughBlocks, per_group_, kLeastChannels);
   }
 
   /// `group`: of all groups of all images.
