@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from tuning_run import TuningRun
+from tuning_run import HANG_S, TuningRun, descendants_of
 
 TO_THE_RUN = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
 TO_A_WORKER = [signal.SIGKILL, signal.SIGSTOP]
@@ -21,24 +21,23 @@ FLAGS = ["--trials=1000", "--search_limit=4"]
 LIMITS = {"run_timeout_s": 0.5, "compile_timeout_s": 5}
 
 
+def is_worker(pid):
+    """A process that has been started and is not the other program yet holds up who starts it, until it goes on: vfork(). Nobody but this
+    test would stop it there."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"aoe-worker\0")
+    except OSError:
+        return False
+
+
 def workers_of(run):
-    """The measuring processes that descend from this one."""
-    parents, found = {run.pid}, []
-    processes = [pathlib.Path(each) for each in pathlib.Path("/proc").glob("[0-9]*")]
-    for process in sorted(processes, key=lambda each: int(each.name)):
-        try:
-            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
-        except (OSError, IndexError):
-            continue
-        if parent in parents:
-            parents.add(int(process.name))
-            found.append(int(process.name))
-    return found
+    return [each for each in descendants_of(run.pid) if is_worker(each)]
 
 
 def wait_for_workers(run):
     """On a busy machine the first comes late, and one that has ended is not followed by the next at once."""
-    while not (workers := workers_of(run)) and run.poll() is None:
+    end = time.monotonic() + HANG_S
+    while not (workers := workers_of(run)) and run.poll() is None and time.monotonic() < end:
         time.sleep(0.02)
     return workers
 

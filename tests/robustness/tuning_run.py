@@ -10,6 +10,36 @@ HANG_S = 300
 BRIEF = pathlib.Path(__file__).resolve().parent.parent / "brief_preset.json"
 
 
+def descendants_of(pid):
+    """The processes below this one, parents first."""
+    parents, found = {pid}, []
+    processes = [pathlib.Path(each) for each in pathlib.Path("/proc").glob("[0-9]*")]
+    for process in sorted(processes, key=lambda each: int(each.name)):
+        try:
+            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError):
+            continue
+        if parent in parents:
+            parents.add(int(process.name))
+            found.append(int(process.name))
+    return found
+
+
+def standing(pid):
+    """Of a run that hangs: each of its processes with its command line, and where in the system each of its threads waits."""
+    lines = []
+    for each in [pid, *descendants_of(pid)]:
+        process = pathlib.Path(f"/proc/{each}")
+        try:
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
+            threads = [(thread / "stat").read_text().rsplit(")", 1)[1].split()[0] + " " + (thread / "wchan").read_text()
+                       for thread in sorted((process / "task").iterdir())]
+        except OSError as error:
+            command, threads = str(error), []
+        lines.append(f"  {each}: {command}: {', '.join(threads)}")
+    return "\n".join(lines)
+
+
 class TuningRun:
     def __init__(self, binaries, work, model, **measure):
         """`measure`: fields of the preset that are other than in BRIEF."""
@@ -43,13 +73,21 @@ class TuningRun:
         try:
             _, said = run.communicate(timeout=HANG_S)
         except subprocess.TimeoutExpired:
-            run.kill()
-            run.communicate()
-            self.failures.append(f"{where}: the run hangs")
+            self.give_up(run, where)
             return None
         if run.returncode not in allowed:
             self.failures.append(f"{where}: ended with {run.returncode}: {said.strip()[-300:]}")
         return said
+
+    def give_up(self, run, where):
+        """One that is stopped holds the other end of what the run says, and would for ever."""
+        self.failures.append(f"{where}: the run hangs\n{standing(run.pid)}")
+        for each in [*reversed(descendants_of(run.pid)), run.pid]:
+            try:
+                os.kill(each, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        run.communicate()
 
     def has_commit(self):
         return any(self.bank.glob("op/*/snapshot-*"))

@@ -2,15 +2,30 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 namespace aoe::tuner {
 
-/// False when the other end is gone.
+/// Waits until all of it is sent. False when the other end is gone.
 bool send_message(int fd, const nlohmann::json& message);
+
+/// What is to be sent to a process that may hang: it goes out while its answer is waited for.
+class Outbox {
+ public:
+  void add(const nlohmann::json& message);
+  /// As much of it as goes without waiting. False when the other end is gone.
+  bool send(int fd);
+  bool is_empty() const { return sent_ == bytes_.size(); }
+
+ private:
+  std::string bytes_;
+  std::size_t sent_ = 0;
+};
 
 enum class ReceiveStatus {
   kMessage,
@@ -30,6 +45,6 @@ struct WaitLimit {
 /// Waits for one message. `stop` is looked at ten times a second. A message cut off by the death of
 /// its sender is kClosed.
 ReceiveStatus receive_message(int fd, nlohmann::json& message, std::optional<WaitLimit> limit = {},
-                              const std::stop_token& stop = {});
+                              const std::stop_token& stop = {}, Outbox* outbox = nullptr);
 
 }  // namespace aoe::tuner

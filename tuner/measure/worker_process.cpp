@@ -88,7 +88,8 @@ WorkerProcess::~WorkerProcess() {
 
 void WorkerProcess::send(const nlohmann::json& message) {
   AOE_CHECK(pid_ > 0, "the worker is buried");
-  (void)send_message(socket_.number(), message);
+  outbox_.add(message);
+  (void)outbox_.send(socket_.number());
 }
 
 ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::duration<double> timeout,
@@ -107,7 +108,7 @@ ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::durat
                              return after(std::min<std::chrono::duration<double>>(
                                  timeout + starved, timeout * kPatience));
                            }};
-  return receive_message(socket_.number(), message, limit, stop);
+  return receive_message(socket_.number(), message, limit, stop, &outbox_);
 }
 
 Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> timeout) {

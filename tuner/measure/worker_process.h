@@ -24,7 +24,7 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// A worker that died meanwhile shows at the next receive().
+  /// Waits for nothing: a worker that died meanwhile, or does not read, shows at the next receive().
   void send(const nlohmann::json& message);
   /// Time in which it was ready and had no core does not count, but never later than `end`, nor than some times
   /// `timeout`: on a crowded machine a candidate is late, not hung.
@@ -39,6 +39,7 @@ class WorkerProcess {
   std::string last_words() const;
 
   Descriptor socket_;
+  Outbox outbox_;
   Descriptor stderr_;  ///< a file in memory
   pid_t pid_ = -1;
 };

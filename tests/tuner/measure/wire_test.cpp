@@ -8,8 +8,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <thread>
+#include <vector>
 
 namespace aoe::tuner {
 namespace {
@@ -53,6 +56,57 @@ TEST(Wire, TimeInWhichTheReceiverIsStoppedDoesNotCount) {
   int status = 0;
   ASSERT_EQ(::waitpid(receiver, &status, 0), receiver);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+/// More than a socket holds.
+nlohmann::json large_message() {
+  return {{"weights", nlohmann::json::binary(std::vector<std::uint8_t>(8 << 20, 7))}};
+}
+
+TEST(Wire, SendingToOneThatDoesNotReadEndsWithTheWait) {
+  const Sockets sockets;
+  Outbox outbox;
+  outbox.add(large_message());
+  ASSERT_TRUE(outbox.send(sockets.ends[0]));
+  EXPECT_FALSE(outbox.is_empty());
+  nlohmann::json answer;
+  EXPECT_EQ(receive_message(sockets.ends[0], answer,
+                            WaitLimit{.at = std::chrono::steady_clock::now() + 10ms}, {}, &outbox),
+            ReceiveStatus::kTimeout);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(receive_message(sockets.ends[0], answer, {}, stop.get_token(), &outbox),
+            ReceiveStatus::kStopped);
+}
+
+TEST(Wire, WhatOneMessageHoldsGoesOutWhileItsAnswerIsWaitedFor) {
+  const Sockets sockets;
+  std::jthread other([&] {
+    nlohmann::json first, second;
+    if (receive_message(sockets.ends[1], first) != ReceiveStatus::kMessage) return;
+    if (receive_message(sockets.ends[1], second) != ReceiveStatus::kMessage) return;
+    send_message(sockets.ends[1], {{"same", first == large_message()}, {"second", second}});
+  });
+  Outbox outbox;
+  outbox.add(large_message());
+  ASSERT_TRUE(outbox.send(sockets.ends[0]));
+  outbox.add({{"do", "measure"}});
+  nlohmann::json answer;
+  ASSERT_EQ(receive_message(sockets.ends[0], answer,
+                            WaitLimit{.at = std::chrono::steady_clock::now() + 60s}, {}, &outbox),
+            ReceiveStatus::kMessage);
+  EXPECT_TRUE(answer.at("same"));
+  EXPECT_EQ(answer.at("second"), nlohmann::json({{"do", "measure"}}));
+  EXPECT_TRUE(outbox.is_empty());
+}
+
+TEST(Wire, AnOutboxSaysThatTheOtherEndIsGone) {
+  Sockets sockets;
+  ::close(sockets.ends[1]);
+  sockets.ends[1] = -1;
+  Outbox outbox;
+  outbox.add({{"do", "measure"}});
+  EXPECT_FALSE(outbox.send(sockets.ends[0]));
 }
 
 }  // namespace
