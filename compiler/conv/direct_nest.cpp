@@ -12,6 +12,7 @@
 #include "compiler/conv/tap_bounds.h"
 #include "compiler/emit/integer_math.h"
 #include "compiler/emit/register_block.h"
+#include "compiler/emit/waiting_sums.h"
 
 namespace aoe::compiler {
 namespace {
@@ -32,7 +33,10 @@ class DirectNest {
         store_(store),
         builder_(builder),
         buffers_(buffers),
-        input_(cut.is_bf16() ? *buffers.workspace : *buffers.inputs[0]) {}
+        input_(cut.is_bf16() ? *buffers.workspace : *buffers.inputs[0]) {
+    if (store.has_functions())
+      waiting_.emplace(builder, t_.oc_vectors * t_.oh_block * t_.ow_block, cut.lanes());
+  }
 
   void write_iteration(Int iteration) {
     const std::int64_t oc_blocks = cut_.oc_blocks(), tiles = cut_.row_tiles();
@@ -143,16 +147,39 @@ class DirectNest {
       }
     });
     write_taps(block);
+    if (waiting_ && block.pass.is_last && block.column_segment.size > 1)
+      return store_waiting(block);
     std::size_t next = 0;
     for_each_output(block, [&](std::int64_t, const ImagePosition& at) {
       const Vec value = builder_.get(block.sums[next++]);
-      const auto write = [&] {
+      if_exists(at, [&] {
         block.pass.is_last ? store_.store(builder_, buffers_, at, value)
                            : store_.store_partial(builder_, buffers_, at, value);
-      };
-      const bool may_exceed = cut_.out_vectors() % t_.oc_vectors != 0;
-      may_exceed ? builder_.if_(at.vector < Int(cut_.out_vectors()), write) : write();
+      });
     });
+  }
+
+  void store_waiting(const Block& block) {
+    for (std::size_t i = 0; i < block.sums.size(); ++i)
+      waiting_->put(static_cast<std::int64_t>(i), builder_.get(block.sums[i]));
+    const std::int64_t rows = block.row_segment.size, columns = block.column_segment.size;
+    for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
+      const Int vector = block.pass.oc_block * t_.oc_vectors + v;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        builder_.loop("waiting", 0, columns, 1, [&](Int c) {
+          const ImagePosition at{block.pass.n, vector, block.row + r, block.column + c};
+          if_exists(at, [&] {
+            store_.store(builder_, buffers_, at, waiting_->get((v * rows + r) * columns + c));
+          });
+        });
+      }
+    }
+  }
+
+  /// A block of vectors may go beyond the last channel.
+  void if_exists(const ImagePosition& at, const std::function<void()>& write) {
+    const bool may_exceed = cut_.out_vectors() % t_.oc_vectors != 0;
+    may_exceed ? builder_.if_(at.vector < Int(cut_.out_vectors()), write) : write();
   }
 
   /// Calls visit(vector, position) for all outputs of a block in the order of Block::sums.
@@ -270,6 +297,7 @@ class DirectNest {
   Builder& builder_;
   const KernelBuffers& buffers_;
   loopnest::Buffer input_;
+  std::optional<WaitingSums> waiting_;
 };
 
 ImageLayout input_layout(const DirectCut& cut) {

@@ -49,6 +49,9 @@ class ImageStore {
   /// Appends the constants that the epilogue reads, and remembers their places.
   void add_constants(std::vector<PackedConstant>& constants);
 
+  /// Of the epilogue (emit/epilogue.h).
+  bool has_functions() const { return aoe::compiler::has_functions(task_); }
+
   /// Epilogue and store. Vectors beyond the last channel are not stored.
   void store(loopnest::Builder& builder, const KernelBuffers& buffers, const ImagePosition& at,
              loopnest::Vec value) const;

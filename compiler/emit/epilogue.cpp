@@ -1,6 +1,7 @@
 // See epilogue.h.
 #include "compiler/emit/epilogue.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <span>
@@ -89,6 +90,26 @@ Result<void> check_types(const Steps& steps, const BodyStep& step) {
   return {};
 }
 
+bool is_function(reference::Fn fn) {
+  using reference::Fn;
+  switch (fn) {
+    case Fn::kPow:
+    case Fn::kExpm1:
+    case Fn::kLog1p:
+#define REAL_FUNCTION(each, function) case Fn::each:
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
+      return fn != Fn::kSqrt;  // an instruction
+    default:
+      return false;
+  }
+}
+
+bool has_functions(const Formula& formula) {
+  return is_function(formula->fn) ||
+         std::ranges::any_of(formula->args, [](const Formula& arg) { return has_functions(arg); });
+}
+
 class StepEmitter {
  public:
   StepEmitter(Builder& builder, const Task& task, int lanes, const LoadLanes& load)
@@ -155,6 +176,14 @@ Result<void> supports_epilogue(const Task& task) {
     if (Result<void> checked = check_types(steps, step); !checked) return checked;
   }
   return {};
+}
+
+bool has_functions(const Task& task) {
+  Steps steps(task);
+  return std::ranges::any_of(steps.list(), [&](const BodyStep& step) {
+    const Result<Formula> formula = steps.next(step);
+    return formula && has_functions(*formula);
+  });
 }
 
 Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInput& load) {

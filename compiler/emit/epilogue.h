@@ -22,6 +22,9 @@ bool is_epilogue_type(DataType dtype, EpilogueTypes types);
 /// are the caller's business.
 Result<void> supports_epilogue(const Task& task);
 
+/// Does a step compute a function (exp, erf, a power, ...), which takes dozens of instructions?
+bool has_functions(const Task& task);
+
 /// Reads task input i at the lanes being computed. Called at most once per input, and never for
 /// absent inputs and constants of one element.
 using LoadInput = std::function<loopnest::Vec(int input)>;

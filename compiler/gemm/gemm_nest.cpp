@@ -9,6 +9,7 @@
 #include "compiler/emit/packed_constant.h"
 #include "compiler/emit/register_block.h"
 #include "compiler/emit/tile_block.h"
+#include "compiler/emit/waiting_sums.h"
 #include "compiler/gemm/gemm_panels.h"
 #include "compiler/gemm/matrix_store.h"
 
@@ -55,6 +56,8 @@ class GemmNest {
       a_layout_.row = cut.k_steps();
     }
     if (cut.has_tiles()) tile_sums_ = builder_.scratch("sums", TileBlock::kSums);
+    if (!cut.splits_k() && type_ == Type::kFloat && has_functions(task))
+      waiting_.emplace(builder_, t_.m_block * cut.panel_columns() / cut.lanes(), cut.lanes());
   }
 
   Kernel build() {
@@ -260,6 +263,7 @@ class GemmNest {
   }
 
   void store_sums(const Pass& pass, const Block& block) {
+    if (waiting_ && pass.is_last && block.rows > 1) return store_waiting(pass, block);
     std::int64_t next = 0;
     for_each_output(pass, block, [&](const MatrixPosition& at) {
       const Vec value = sum_of(pass, block, next++, at);
@@ -269,6 +273,23 @@ class GemmNest {
       }
       pass.is_last ? store_.store(builder_, buffers_, at, value)
                    : store_.store_partial(builder_, buffers_, at, value);
+    });
+  }
+
+  void store_waiting(const Pass& pass, const Block& block) {
+    std::int64_t next = 0;
+    for_each_output(pass, block, [&](const MatrixPosition& at) {
+      waiting_->put(next, sum_of(pass, block, next, at));
+      ++next;
+    });
+    builder_.loop("waiting_row", 0, block.rows, 1, [&](Int row) {
+      Block of_row = block;
+      of_row.row = block.row + row;
+      of_row.rows = 1;
+      std::int64_t v = 0;
+      for_each_output(pass, of_row, [&](const MatrixPosition& at) {
+        store_.store(builder_, buffers_, at, waiting_->get(row * block.vectors + v++));
+      });
     });
   }
 
@@ -345,6 +366,7 @@ class GemmNest {
   KernelBuffers buffers_;
   loopnest::Buffer a_{}, b_{};
   std::optional<loopnest::Buffer> tile_sums_;
+  std::optional<WaitingSums> waiting_;
 };
 
 }  // namespace

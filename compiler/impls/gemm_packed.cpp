@@ -38,7 +38,7 @@ class GemmPacked final : public Impl {
     }
     return "gemm_packed";
   }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<MatMulShape> shape = matmul_shape(task);
