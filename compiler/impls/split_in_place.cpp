@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/sharing_impl.h"
+#include "reference/split_sizes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -21,6 +22,22 @@ std::int64_t rows_of(const Task& task) {
   return element_count({shape.begin(), shape.begin() + split_axis(task)});
 }
 
+/// What the parts are, those that nobody reads with them; empty where it is not said how long those are.
+std::vector<TensorDesc> parts_of(const Task& task) {
+  const TensorDesc& whole = task.in(0);
+  const auto axis = static_cast<std::size_t>(split_axis(task));
+  const auto sizes = reference::split_sizes(task.op.attrs, task.op.version, task.tensors(),
+                                            whole.shape[axis], task.outputs.size());
+  std::vector<TensorDesc> parts = task.outputs;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].dtype != DataType::kUndefined) continue;
+    if (!sizes) return {};
+    parts[i] = whole;
+    parts[i].shape[axis] = (*sizes)[i];
+  }
+  return parts;
+}
+
 class SplitInPlace final : public SharingImpl {
  public:
   std::string_view name() const override { return "split_in_place"; }
@@ -30,6 +47,7 @@ class SplitInPlace final : public SharingImpl {
     if (task.in(0).dtype != DataType::kFloat) return Unexpected("needs float32");
     if (rows_of(task) != 1)
       return Unexpected("the parts of " + std::to_string(rows_of(task)) + " rows interleave");
+    if (parts_of(task).empty()) return Unexpected("the length of a part that nobody reads is open");
     return {};
   }
 
@@ -44,12 +62,11 @@ class SplitInPlace final : public SharingImpl {
       return choices;
     }
     // The last part may end within a block: what lies behind it is padding of the whole, too.
+    const std::vector<TensorDesc> parts = parts_of(task);
     const bool are_whole_blocks = std::all_of(
-        task.outputs.begin(), std::prev(task.outputs.end()), [&](const TensorDesc& part) {
-          return part.dtype != DataType::kUndefined && part.shape[1] % soc.vector_lanes() == 0;
-        });
-    if (are_whole_blocks && task.outputs.back().dtype != DataType::kUndefined)
-      add(Format::kNC1HWC0);
+        parts.begin(), std::prev(parts.end()),
+        [&](const TensorDesc& part) { return part.shape[1] % soc.vector_lanes() == 0; });
+    if (are_whole_blocks) add(Format::kNC1HWC0);
     return choices;
   }
 
@@ -57,10 +74,9 @@ class SplitInPlace final : public SharingImpl {
                           const Soc& soc) const override {
     Kernel::Sharing sharing{.inputs_in_output = false};
     std::uint64_t offset = 0;
-    for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+    for (const TensorDesc& part : parts_of(task)) {
       sharing.offsets.push_back(offset);
-      if (task.outputs[i].dtype != DataType::kUndefined)
-        offset += storage_bytes(with_format(task.out(i), format.outputs[i], soc));
+      offset += storage_bytes(with_format(part, format.outputs[sharing.offsets.size() - 1], soc));
     }
     return sharing;
   }

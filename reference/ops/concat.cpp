@@ -7,6 +7,7 @@
 #include "reference/elementwise.h"
 #include "reference/op.h"
 #include "reference/slicing.h"
+#include "reference/split_sizes.h"
 #include "reference/strided.h"
 
 namespace aoe::reference {
@@ -59,34 +60,10 @@ void compute_concat(const OpContext& ctx) {
   }
 }
 
-/// The parts' sizes as given (attribute before opset 13, input since), else equal parts, the last one smaller if
-/// 'num_outputs' (opset 18) says so. nullopt when they are an input whose values are not known.
-std::optional<std::vector<std::int64_t>> part_sizes(const Attrs& attrs, int version,
-                                                    std::span<const Tensor> inputs,
-                                                    std::int64_t dim, std::size_t outputs) {
-  if (version < 13 && attrs.has("split")) return attrs.get_ints("split");
-  if (version >= 13 && inputs.size() > 1 && inputs[1].is_present()) {
-    if (inputs[1].data == nullptr) return std::nullopt;
-    auto sizes = read_ints(inputs[1]);
-    check_not_negative(sizes, "sizes");
-    return sizes;
-  }
-  if (dim == kUnknownDim) return std::vector<std::int64_t>(outputs, kUnknownDim);
-  const auto parts = std::max<std::int64_t>(1, static_cast<std::int64_t>(outputs));
-  const std::int64_t each = (dim + parts - 1) / parts;
-  std::vector<std::int64_t> sizes(outputs, each);
-  sizes.back() = dim - each * (parts - 1);
-  const bool may_be_uneven = attrs.has("num_outputs");
-  if (sizes.back() < 0 || (sizes.back() != each && !may_be_uneven))
-    fail_model("dimension " + std::to_string(dim) + " does not split into " +
-               std::to_string(outputs) + " parts");
-  return sizes;
-}
-
 std::vector<TensorDesc> infer_split(const InferContext& ctx) {
   const Shape& in = ctx.shape(0);
   const std::size_t axis = normalize_axis(ctx.attrs.get_int("axis", 0), in.size());
-  const auto sizes = part_sizes(ctx.attrs, ctx.version, ctx.inputs, in[axis], ctx.output_count);
+  const auto sizes = split_sizes(ctx.attrs, ctx.version, ctx.inputs, in[axis], ctx.output_count);
   std::vector<TensorDesc> outputs(ctx.output_count, {.dtype = ctx.dtype(0), .shape = in});
   if (!sizes) {
     for (TensorDesc& output : outputs) output.shape[axis] = kUnknownDim;
@@ -109,7 +86,7 @@ std::vector<TensorDesc> infer_split(const InferContext& ctx) {
 void compute_split(const OpContext& ctx) {
   const Shape& in = ctx.inputs[0].desc.shape;
   const std::size_t axis = normalize_axis(ctx.attrs.get_int("axis", 0), in.size());
-  const auto sizes = part_sizes(ctx.attrs, ctx.version, ctx.inputs, in[axis], ctx.outputs.size());
+  const auto sizes = split_sizes(ctx.attrs, ctx.version, ctx.inputs, in[axis], ctx.outputs.size());
   std::int64_t start = 0;
   for (std::size_t i = 0; i < ctx.outputs.size(); ++i) {
     if (ctx.has_output(i)) copy_part(ctx.outputs[i], ctx.inputs[0], axis, start, false);
@@ -127,6 +104,28 @@ bool joined_apart(const Slicing& slicing) {
 }
 
 }  // namespace
+
+std::optional<std::vector<std::int64_t>> split_sizes(const Attrs& attrs, int version,
+                                                     std::span<const Tensor> inputs,
+                                                     std::int64_t dim, std::size_t outputs) {
+  if (version < 13 && attrs.has("split")) return attrs.get_ints("split");
+  if (version >= 13 && inputs.size() > 1 && inputs[1].is_present()) {
+    if (inputs[1].data == nullptr) return std::nullopt;
+    auto sizes = read_ints(inputs[1]);
+    check_not_negative(sizes, "sizes");
+    return sizes;
+  }
+  if (dim == kUnknownDim) return std::vector<std::int64_t>(outputs, kUnknownDim);
+  const auto parts = std::max<std::int64_t>(1, static_cast<std::int64_t>(outputs));
+  const std::int64_t each = (dim + parts - 1) / parts;
+  std::vector<std::int64_t> sizes(outputs, each);
+  sizes.back() = dim - each * (parts - 1);
+  const bool may_be_uneven = attrs.has("num_outputs");
+  if (sizes.back() < 0 || (sizes.back() != each && !may_be_uneven))
+    fail_model("dimension " + std::to_string(dim) + " does not split into " +
+               std::to_string(outputs) + " parts");
+  return sizes;
+}
 
 void register_concat(OpRegistry& registry) {
   registry.add({.type = "ConcatV2",

@@ -436,6 +436,24 @@ TEST(Placement, NodesWithSeveralOutputs) {
   })");
 }
 
+TEST(Placement, PartsBehindOneThatNobodyReads) {
+  graph::Graph graph = import_text(R"(g (float[6,2] x, float[1,16,2,2] image)
+      => (float[3,2] y, float[2,2] e, float[1,8,2,2] z, float[3,2] w, float[2,2] l) {
+    sizes = Constant <value = int64[2] {3,3}> ()
+    unused, b = Split <axis = 0> (x, sizes)
+    y = Neg (b)
+    few = Constant <value = int64[3] {1,3,2}> ()
+    first, second, third = Split <axis = 0> (x, few)
+    e = Neg (third)
+    w = Exp (second)
+    no, channels = Split <axis = 1, num_outputs = 2> (image)
+    z = Relu (channels)
+    p, q, l = Split <axis = 0, num_outputs = 3> (x)
+  })");
+  graph::run_passes(graph, {});  // says what nobody reads
+  check(graph, loopnest::test_socs().back());
+}
+
 // ---- shapes that only a run can tell ----
 
 TEST(Placement, ShapesThatOnlyARunCanTell) {
