@@ -40,13 +40,15 @@ void check_parts(const Shape& shape) {
   }
 }
 
-/// exp(sign * 2 pi i k / n) for all k.
+/// exp(sign * 2 pi i k / n) for all k, by quarters of a turn: what is 0 at their ends is 0, where the sine of pi is not.
 std::vector<Complex> roots_of_unity(std::int64_t n, double sign) {
+  static constexpr Complex kQuarters[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
   std::vector<Complex> roots;
   for (std::int64_t k = 0; k < n; ++k) {
     const double angle =
-        sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-    roots.push_back(std::polar(1.0, angle));
+        std::numbers::pi / 2 * static_cast<double>(4 * k % n) / static_cast<double>(n);
+    const Complex root = kQuarters[4 * k / n] * std::polar(1.0, angle);
+    roots.push_back(sign < 0 ? std::conj(root) : root);
   }
   return roots;
 }

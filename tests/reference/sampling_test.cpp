@@ -99,6 +99,17 @@ TEST(Dft, OnesidedIsTheFirstHalf) {
   expect_near(half.values[0], {whole.values[0].begin(), whole.values[0].begin() + 10});
 }
 
+/// The middle of an even line is turned by multiples of pi, whose sine is 0: nothing of a large number is left of it.
+TEST(Dft, HalfATurnIsReal) {
+  Values x{{1, 64, 1}, std::vector<float>(64)};
+  x.data[32] = 1e18F;
+  const auto y = call({.type = "DFT", .version = 17}, {x.tensor()});
+  for (std::size_t k = 0; k < 64; ++k) {
+    EXPECT_EQ(y.values[0][2 * k], k % 2 == 0 ? 1e18F : -1e18F) << k;
+    EXPECT_EQ(y.values[0][2 * k + 1], 0) << k;
+  }
+}
+
 TEST(NonMaxSuppression, OutputShapeIsUnknownUntilValuesAreKnown) {
   const OpCall op{.type = "NonMaxSuppressionV7", .version = 10};
   EXPECT_EQ(inferred_shape(op, {{1, 6, 4}, {1, 1, 6}}), (Shape{kUnknownDim, 3}));
