@@ -48,11 +48,29 @@ class RowEmitter {
   void all_columns(Fold fold) {
     const std::int64_t block = cut_.ow_block;
     const auto [first, last] = interior_columns(cut_.window.width());
-    for (std::int64_t o = 0; o < first; ++o) columns(o, 1, fold);
+    edge_columns(0, first, fold);
     const std::int64_t blocked = first + (last - first) / block * block;
     builder_.loop("ow", first, blocked, block, [&](Int o) { columns(o, block, fold); });
     if (blocked < last) columns(blocked, last - blocked, fold);
-    for (std::int64_t o = last; o < cut_.window.width().output; ++o) columns(o, 1, fold);
+    edge_columns(last, cut_.window.width().output, fold);
+  }
+
+  /// One by one, but for those that lie in the padding as a whole, of which there may be any number.
+  void edge_columns(std::int64_t begin, std::int64_t end, Fold fold) {
+    const auto is_padding = [&](std::int64_t o) {
+      const TapRange taps = taps_inside(cut_.window.width(), o);
+      return taps.begin >= taps.end;
+    };
+    for (std::int64_t o = begin; o < end;) {
+      if (!is_padding(o)) {
+        columns(o++, 1, fold);
+        continue;
+      }
+      const std::int64_t first = o;
+      while (o < end && is_padding(o)) ++o;
+      builder_.loop("padding", first, o, 1,
+                    [&](Int column) { store(column, {}, builder_.local(nothing())); });
+    }
   }
 
   /// `count` neighbouring outputs from column `first` on: an interior block, or a single one at a
@@ -61,7 +79,6 @@ class RowEmitter {
     const reference::WindowAxis& w = cut_.window.width();
     TapRange taps{0, w.kernel};
     if (first.constant() && count == 1) taps = taps_inside(w, *first.constant());
-    if (taps.begin >= taps.end) fold = &RowEmitter::loop_over_rows;  // all in the padding
     const std::vector<Local> results = (this->*fold)({first, count, taps});
     for (std::int64_t i = 0; i < count; ++i)
       store(first + i, taps, results[static_cast<std::size_t>(i)]);
@@ -71,8 +88,7 @@ class RowEmitter {
   std::vector<Local> loop_over_rows(const Block& block) {
     const reference::WindowAxis& h = cut_.window.height();
     std::vector<Local> results;
-    for (std::int64_t i = 0; i < block.count; ++i)
-      results.push_back(builder_.local(splat(cut_.window.is_max ? kLowest : 0.0f, cut_.lanes)));
+    for (std::int64_t i = 0; i < block.count; ++i) results.push_back(builder_.local(nothing()));
     builder_.loop("kh", first_tap(h, above()), last_tap(h, above()), 1, [&](Int kh) {
       for (std::int64_t i = 0; i < block.count; ++i) {
         for (std::int64_t kw = block.taps.begin; kw < block.taps.end; ++kw) {
@@ -106,6 +122,8 @@ class RowEmitter {
     return results;
   }
 
+  /// The maximum or sum of no elements.
+  Vec nothing() const { return splat(cut_.window.is_max ? kLowest : 0.0f, cut_.lanes); }
   Vec join(const Vec& x, const Vec& before) const {
     return cut_.window.is_max ? max(x, before) : before + x;
   }

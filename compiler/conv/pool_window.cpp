@@ -1,6 +1,8 @@
 // See pool_window.h.
 #include "compiler/conv/pool_window.h"
 
+#include <algorithm>
+
 namespace aoe::compiler {
 
 Result<PoolWindow> pool_window(const Task& task) {
@@ -32,6 +34,16 @@ std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAx
   std::int64_t last = first;
   while (last < axis.output && is_whole(last)) ++last;
   return {first, last};
+}
+
+std::int64_t edge_taps(const reference::WindowAxis& axis) {
+  const auto [first, last] = interior_columns(axis);
+  std::int64_t taps = 0;
+  for (std::int64_t o = 0; o < axis.output; ++o) {
+    const TapRange inside = taps_inside(axis, o);
+    if (o < first || o >= last) taps += std::max<std::int64_t>(0, inside.end - inside.begin);
+  }
+  return taps;
 }
 
 }  // namespace aoe::compiler

@@ -26,6 +26,8 @@ Result<PoolWindow> pool_window(const Task& task);
 
 /// Some window lies in the padding as a whole.
 bool has_empty_window(const PoolWindow& window);
+/// Taps that fall on the input, of the windows beside interior_columns().
+std::int64_t edge_taps(const reference::WindowAxis& axis);
 /// The windows [first, second) that lie inside the input with all their taps; (n, n) when there are
 /// none.
 std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAxis& axis);

@@ -92,7 +92,12 @@ class Pool final : public ImplBy<PoolPlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"MaxPoolV3", "AvgPoolV2"}); !plain) return plain;
     if (task.in(0).shape.size() != 4) return Unexpected("not an image: " + to_string(task.in(0)));
-    if (const auto window = pool_window(task); !window) return Unexpected(window.error());
+    const auto window = pool_window(task);
+    if (!window) return Unexpected(window.error());
+    constexpr std::int64_t kMostEdgeTaps = 4096;
+    if (const std::int64_t taps = edge_taps(window->width()); taps > kMostEdgeTaps)
+      return Unexpected("would spell out " + std::to_string(taps) + " loads at borders, at most " +
+                        std::to_string(kMostEdgeTaps));
     return {};
   }
 

@@ -32,5 +32,28 @@ TEST(Pool, NaNsReachTheWindowsThatHoldThem) {
   }
 }
 
+/// How much code `pool` makes of it, in letters; 0 where it refuses.
+std::size_t code_of(const std::string& text) {
+  const ShapeLine line = parse_shape_line(text);
+  const Soc& soc = loopnest::test_socs().back();
+  const Impl& pool = *impls().find("pool");
+  if (!pool.supports(line.task, soc)) return 0;
+  const auto plan = pool.plan(line.task, pool.formats(line.task, soc).front(), soc);
+  return to_text(plan->build(plan->heuristic()).stages.at(0)).size();
+}
+
+/// A mutant with a million columns of it compiled for minutes.
+TEST(Pool, CodeDoesNotGrowWithPadding) {
+  for (const std::string type : {"MaxPoolV3", "AvgPoolV2"}) {
+    const std::string line = type + " in=1x16x3x4 kernel_shape=[1,2] pads=[0,";
+    EXPECT_LT(code_of(line + "9000,0,9000]"), code_of(line + "9,0,9]") + 200);
+  }
+}
+
+TEST(Pool, WideWindowsAtBordersAreLeftToOthers) {
+  EXPECT_GT(code_of("MaxPoolV3 in=1x16x3x40 kernel_shape=[3,13] pads=[1,6,1,6]"), 0u);
+  EXPECT_EQ(code_of("MaxPoolV3 in=1x16x3x4000 kernel_shape=[3,999] pads=[1,499,1,499]"), 0u);
+}
+
 }  // namespace
 }  // namespace aoe::compiler
