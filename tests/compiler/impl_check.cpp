@@ -300,9 +300,12 @@ class KernelRun {
 }  // namespace
 
 namespace {
-/// Of running sums, whose axis only a constant tells: the longest there is.
+/// Of running sums and of Fourier transforms, which round each number of a line by the largest there: the longest axis there is, as
+/// only a constant tells which it is.
 double running_length(const Task& task) {
-  if (!task.anchor().type.starts_with("Cum") || task.out().shape.empty()) return 0;
+  const std::string& type = task.anchor().type;
+  const bool has_lines = type.starts_with("Cum") || type == "DFT" || type == "STFT";
+  if (!has_lines || task.out().shape.empty()) return 0;
   return static_cast<double>(*std::ranges::max_element(task.out().shape));
 }
 

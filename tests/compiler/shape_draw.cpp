@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <set>
 
 #include "base/error.h"
 #include "base/words.h"
 #include "graph/precision.h"
+#include "reference/widen.h"
 #include "tests/compiler/machine_code.h"
+#include "tests/compiler/wide_numbers.h"
 
 namespace aoe::compiler {
 namespace {
@@ -96,6 +99,17 @@ bool is_as_fused(const Task& task) {
   return keeps_shapes;
 }
 
+/// Gates of Relu are as large as what they read, and square a state with each step: what becomes of numbers beyond the range of
+/// float32 on the way, which the reference has not in its float64, no bound says.
+bool leaves_range(const Task& task, const std::vector<std::shared_ptr<Constant>>& outputs) {
+  constexpr double kLarge = 1e15;
+  if (!reference::is_kind(task.anchor().type, reference::OpKind::kRecurrence)) return false;
+  return std::ranges::any_of(outputs, [](const std::shared_ptr<Constant>& output) {
+    const auto values = output ? reference::to_doubles(output->view()) : std::vector<double>{};
+    return !std::ranges::all_of(values, [](double each) { return std::fabs(each) < kLarge; });
+  });
+}
+
 /// How many took it; ends with the first that fails.
 int check_impls(const ShapeLine& line, const Soc& soc, const ImplCheckOptions& options) {
   int taken = 0;
@@ -124,7 +138,7 @@ std::string ShapeDraw::change(const std::string& line) {
     if (word.starts_with("dilations=[") && random_.below(2) == 0)
       word = steps("dilations", word, 3);
   }
-  return join(words);
+  return join(with_wide_type(std::move(words), wide_));
 }
 
 std::string ShapeDraw::extent() {
@@ -144,7 +158,9 @@ std::optional<ShapeLine> ShapeDraw::line(const std::vector<std::string>& lines) 
   try {
     ShapeLine line = parse_shape_line(change(random_.pick(lines)));
     if (!is_small(line.task) || !is_as_fused(line.task)) return {};
-    if (line.task.op.type != "TransData") compute_reference(line);
+    widen_numbers(line, wide_);
+    if (line.task.op.type != "TransData" && leaves_range(line.task, compute_reference(line)))
+      return {};
     return line;
   } catch (const Error&) {
     return {};

@@ -15,7 +15,7 @@ namespace aoe::compiler {
 
 class ShapeDraw {
  public:
-  explicit ShapeDraw(std::uint32_t seed) : random_(seed) {}
+  explicit ShapeDraw(std::uint32_t seed) : random_(seed), wide_(~seed) {}
 
   tests::Random& random() { return random_; }
 
@@ -31,6 +31,7 @@ class ShapeDraw {
   std::string steps(const std::string& name, const std::string& word, std::uint32_t most);
 
   tests::Random random_;
+  tests::Random wide_;  ///< types and numbers alone, so that what else a seed means stays
 };
 
 /// What is done to a drawn line before Impls are checked on it. False: it is left out.
