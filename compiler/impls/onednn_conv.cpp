@@ -108,17 +108,32 @@ double padding_waste(const ConvShape& s, const FormatChoice& format, const Soc& 
   return rounded(s.group_out_channels()) * (is_stem ? 1.0 : rounded(s.group_in_channels()));
 }
 
+/// oneDNN's way over a matrix product.
+bool is_gemm(const std::string& implementation) {
+  return implementation.find("gemm:") != std::string::npos;
+}
+
+/// Where results lie channels-last, that of oneDNN 2.6 gives each place what a post-op reads for another.
+bool misplaces_operands(OneDnnDraft& draft, const std::vector<runtime::OneDnnChoice>& choices,
+                        const FormatChoice& format) {
+  const json& params = draft.params();
+  if (format.outputs[0] != Format::kNHWC || params.at("primitive") != "convolution") return false;
+  const json post_ops = params.value("post_ops", json::array());
+  return std::ranges::any_of(post_ops, [](const json& op) { return op.at("kind") == "binary"; }) &&
+         std::ranges::any_of(choices, is_gemm, &runtime::OneDnnChoice::implementation);
+}
+
 /// Adding a residual one way, or either.
 Result<void> probe(const Task& task, const FormatChoice& format, const Soc& soc, bool is_winograd,
                    std::optional<bool> in_place = {}) {
   std::string reason;
   for (const bool way : {false, true}) {
     if (in_place && *in_place != way) continue;
-    const Result<OneDnnDraft> draft = make_draft(task, format, soc, is_winograd, way);
+    Result<OneDnnDraft> draft = make_draft(task, format, soc, is_winograd, way);
     if (!draft) return Unexpected(draft.error());
     const auto choices = draft->probe();
-    if (choices) return {};
-    reason = choices.error();
+    if (choices && !misplaces_operands(*draft, *choices, format)) return {};
+    reason = choices ? "operands behind its matrix product, channels-last" : choices.error();
   }
   return Unexpected(reason);
 }
@@ -179,10 +194,6 @@ class OneDnnConvPlan final : public Plan {
   static bool adds_in_place(const Schedule& schedule) {
     const auto in_place = schedule.find(kResidualAxis);
     return in_place != schedule.end() && in_place->second != 0;
-  }
-
-  static bool is_gemm(const std::string& implementation) {
-    return implementation.find("gemm:") != std::string::npos;
   }
 
   /// What oneDNN's way over a matrix product takes besides: its steps, the windows that it lays out as columns, and post-ops, which
