@@ -190,6 +190,7 @@ bool is_of_one_shape(const Graph& graph, const SliceRegion& region) {
 /// row, so that each element is a slice.
 void lay_in_place(const Graph& graph, SliceRegion& region) {
   const Node& node = graph.nodes[region.nodes.front()];
+  if (node.outputs.front() == kNone) return;  // no elementwise op
   const TensorDesc& desc = graph.values[node.outputs.front()].desc;
   const std::optional<int> axis = sliced_axis(desc, region.axes);
   if (!axis || !is_of_one_shape(graph, region)) return;

@@ -44,6 +44,13 @@ std::string reference_part_of(const std::string& rows, const std::string& weight
       {.gears = {}, .oms = {expect_rows_through(rows, "0", weights, network)}});
 }
 
+TEST(SizesOfARun, OfARecurrenceOnlyTheLastStateMayBeRead) {
+  expect_rows_through("40,16", "0", "float[1,16,16] w, float[1,16,4] u, int64[1] front = {0},", R"(
+    h = Unsqueeze (r, front)
+    unread, y = LSTM <hidden_size = 4> (h, w, u)
+  )");
+}
+
 TEST(SizesOfARun, LeaveProductsAndNormalisationsToNativeKernels) {
   const std::string part =
       reference_part_of("40,16", "float[16,24] w, float[24] b, float[24] s,", R"(
