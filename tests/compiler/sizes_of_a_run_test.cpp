@@ -46,8 +46,8 @@ std::string reference_part_of(const std::string& rows, const std::string& weight
 
 TEST(SizesOfARun, OfARecurrenceOnlyTheLastStateMayBeRead) {
   expect_rows_through("40,16", "0", "float[1,16,16] w, float[1,16,4] u, int64[1] front = {0},", R"(
-    h = Unsqueeze (r, front)
-    unread, y = LSTM <hidden_size = 4> (h, w, u)
+    rows = Unsqueeze (r, front)
+    unread, y = LSTM <hidden_size = 4> (rows, w, u)
   )");
 }
 
