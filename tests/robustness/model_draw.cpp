@@ -74,10 +74,16 @@ bool has_type(const std::vector<DataType>& types, DataType dtype) {
   return std::ranges::find(types, dtype) != types.end();
 }
 
+/// No list of such.
+bool is_tensor(const DrawnValue& value) {
+  return value.desc.dtype != DataType::kUndefined;
+}
+
 }  // namespace
 
 ModelDraw::ModelDraw(std::uint32_t seed) : engine_(seed) {
-  opset_ = static_cast<int>(pick(Ints{9, 11, 13, 13, 17, 18, 21}));
+  opset_ =
+      static_cast<int>(pick(Ints{9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}));
   has_empties_ = one_in(3);
   model_.set_ir_version(8);
   auto& import = *model_.add_opset_import();
@@ -95,7 +101,8 @@ ModelDraw::ModelDraw(ModelDraw& outer, std::string prefix)
   model_.mutable_graph()->set_name(prefix_);
   for (std::int64_t count = below(4); count > 0 && !outer.values_.empty(); --count) {
     const DrawnValue& seen = pick(outer.values_);
-    if (seen.exactness != Exactness::kWild && is_static(seen.desc.shape)) keep(seen);
+    if (seen.exactness != Exactness::kWild && is_tensor(seen) && is_static(seen.desc.shape))
+      keep(seen);
   }
 }
 
@@ -163,8 +170,9 @@ ModelDraw::Id ModelDraw::fresh(DataType dtype, const Shape& shape, bool is_const
     *model_.mutable_graph()->add_input() = info_of(value, true);
     return keep(std::move(value));
   }
-  const bool is_real = is_floating(dtype);
-  return numbers(dtype, shape, is_real ? -2 : 0, is_real ? 2 : 1);
+  if (is_floating(dtype)) return numbers(dtype, shape, -2, 2);
+  const bool is_wider = dtype != DataType::kBool && one_in(3);
+  return numbers(dtype, shape, is_wider && is_signed(dtype) ? -3 : 0, is_wider ? 9 : 1);
 }
 
 ModelDraw::Id ModelDraw::constant(ConstantPtr value) {
@@ -228,7 +236,19 @@ bool ModelDraw::add(const std::string& type, const std::vector<Id>& inputs,
 void ModelDraw::add_contributed(const std::string& type, const std::vector<Id>& inputs,
                                 const reference::Attrs& attrs,
                                 const std::vector<TensorDesc>& outputs, Exactness exactness) {
-  append(type, inputs, attrs, outputs, exactness).set_domain("com.microsoft");
+  add_composite("com.microsoft", type, inputs, attrs, outputs, exactness);
+}
+
+void ModelDraw::add_composite(const std::string& domain, const std::string& type,
+                              const std::vector<Id>& inputs, const reference::Attrs& attrs,
+                              const std::vector<TensorDesc>& outputs, Exactness exactness) {
+  append(type, inputs, attrs, outputs, exactness).set_domain(domain);
+}
+
+ModelDraw::Id ModelDraw::add_sequence(const std::string& type, const std::vector<Id>& inputs,
+                                      const reference::Attrs& attrs) {
+  append(type, inputs, attrs, {{.dtype = DataType::kUndefined}}, Exactness::kExact);
+  return values_.size() - 1;
 }
 
 onnx::NodeProto& ModelDraw::append(const std::string& type, const std::vector<Id>& inputs,
@@ -330,9 +350,13 @@ onnx::ModelProto ModelDraw::finish() {
   std::set<std::string> inputs;
   for (const auto& input : model_.graph().input()) inputs.insert(input.name());
   for (Id id = 0; id < values_.size(); ++id) {
+    if (!is_tensor(values_[id])) continue;
     const bool is_result = !values_[id].constant && !inputs.contains(values_[id].name);
-    if (is_result ? !is_read_[id] || one_in(8) : one_in(12)) give_out(values_[id]);
+    const bool is_wanted = is_read_[id] ? one_in(8) : !one_in(8);
+    if (is_result ? is_wanted : one_in(12)) give_out(values_[id]);
   }
+  if (model_.graph().output_size() == 0 && nodes() > 0 && is_tensor(values_.back()))
+    give_out(values_.back());
   return model_;
 }
 

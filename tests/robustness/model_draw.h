@@ -95,6 +95,13 @@ class ModelDraw {
   void add_contributed(const std::string& type, const std::vector<Id>& inputs,
                        const reference::Attrs& attrs, const std::vector<TensorDesc>& outputs,
                        Exactness exactness = Exactness::kClose);
+  /// The same of another domain, or none.
+  void add_composite(const std::string& domain, const std::string& type,
+                     const std::vector<Id>& inputs, const reference::Attrs& attrs,
+                     const std::vector<TensorDesc>& outputs, Exactness exactness);
+  /// Its output is a list of tensors, which nothing but the next node may read.
+  Id add_sequence(const std::string& type, const std::vector<Id>& inputs,
+                  const reference::Attrs& attrs);
   int opset() const { return opset_; }
 
   // ---- bodies of nodes ----
@@ -115,7 +122,7 @@ class ModelDraw {
                        std::vector<DrawnValue> outputs);
 
   std::int64_t nodes() const { return model_.graph().node_size(); }
-  /// Ends the model: gives out what nobody reads, and now and then a value, an input or a constant besides.
+  /// Ends the model: gives out most of what nobody reads, and now and then a value, an input or a constant besides.
   onnx::ModelProto finish();
 
  private:

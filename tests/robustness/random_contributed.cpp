@@ -50,7 +50,7 @@ void add_ngram_repeat_block(ModelDraw& d) {
   Attrs attrs;
   attrs.set("ngram_size", d.between(1, 4));
   const Id list =
-      d.one_in(2) ? d.fresh(DataType::kInt64, {batch, tokens})
+      d.one_in(2) ? d.fresh(DataType::kInt64, {batch, tokens}, false)
                   : d.numbers(DataType::kInt64, {batch, tokens}, 0, static_cast<double>(words - 1));
   d.add_contributed("NGramRepeatBlock", {list, d.fresh(DataType::kFloat, {batch, words})}, attrs,
                     {{.dtype = DataType::kFloat, .shape = {batch, words}}}, Exactness::kWild);

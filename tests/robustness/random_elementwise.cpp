@@ -89,9 +89,60 @@ void add_clip(ModelDraw& d) {
   d.add("Clip", inputs, attrs, 1, Exactness::kExact);
 }
 
+void add_integers(ModelDraw& d) {
+  const Id a = d.value({.types = one_of(d, kIntegers)});
+  const DataType dtype = d.dtype_of(a);
+  const Id b = d.fresh(dtype, d.broadcastable(d.shape_of(a)));
+  Attrs attrs;
+  switch (d.below(4)) {
+    case 0:
+      if (d.one_in(4)) return void(d.add("BitwiseNot", {a}, {}, 1, Exactness::kExact));
+      return void(d.add(d.pick(Strings{"BitwiseAnd", "BitwiseOr", "BitwiseXor"}), {a, b}, {}, 1,
+                        Exactness::kExact));
+    case 1: {
+      if (is_signed(dtype)) return;
+      attrs.set("direction", d.pick(Strings{"LEFT", "RIGHT"}));
+      const Id by = d.numbers(dtype, d.broadcastable(d.shape_of(a)), 0, 7);
+      return void(d.add("BitShift", {a, by}, attrs, 1, Exactness::kExact));
+    }
+    case 2: {
+      const bool is_negative = is_signed(dtype) && d.one_in(2);
+      const Id divisor = d.numbers(dtype, d.broadcastable(d.shape_of(a)), is_negative ? -5 : 1,
+                                   is_negative ? -1 : 5);
+      if (d.one_in(2)) return void(d.add("Div", {a, divisor}, {}, 1, Exactness::kExact));
+      if (d.one_in(2)) attrs.set("fmod", d.below(2));
+      return void(d.add("Mod", {a, divisor}, attrs, 1, Exactness::kExact));
+    }
+    default:
+      if (d.one_in(3))
+        return void(d.add(d.pick(Strings{"Abs", "Sign"}), {a}, {}, 1, Exactness::kExact));
+      return void(d.add(d.pick(Strings{"Add", "Sub", "Mul", "Max", "Min"}), {a, b}, {}, 1,
+                        Exactness::kExact));
+  }
+}
+
+/// Of any number of operands, or newer.
+void add_late(ModelDraw& d) {
+  const Id a = d.value({.types = one_of(d, kFloats)});
+  const Id b = d.fresh(d.dtype_of(a), d.broadcastable(d.shape_of(a)));
+  const Id c = d.fresh(d.dtype_of(a), d.broadcastable(d.shape_of(a)));
+  switch (d.below(5)) {
+    case 0:
+      return void(d.add(d.pick(Strings{"Max", "Min"}), {a, b, c}, {}, 1, Exactness::kExact));
+    case 1:
+      return void(d.add(d.pick(Strings{"Sum", "Mean"}), {a, b, c}));
+    case 2:
+      return void(d.add("Pow", {a, d.scalar(d.dtype_of(a), static_cast<double>(d.between(1, 3)))}));
+    case 3:
+      return void(d.add(d.pick(Strings{"Gelu", "Swish"}), {a}));
+    default:
+      return void(d.add("IsInf", {d.value({.is_exact = true})}, {}, 1, Exactness::kExact));
+  }
+}
+
 void add_cast(ModelDraw& d) {
   Attrs attrs;
-  attrs.set("to", d.pick(Ints{1, 1, 2, 3, 6, 7, 9, 10, 11}));
+  attrs.set("to", d.pick(Ints{1, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11}));
   d.add("Cast", {d.value({.types = one_of(d, kAny), .is_exact = true})}, attrs, 1,
         Exactness::kExact);
 }
@@ -99,8 +150,8 @@ void add_cast(ModelDraw& d) {
 }  // namespace
 
 std::vector<NodeDrawer> elementwise_drawers() {
-  return {add_unary,      add_unary, add_binary, add_binary,
-          add_comparison, add_where, add_clip,   add_cast};
+  return {add_unary, add_unary, add_binary, add_binary,   add_comparison,
+          add_where, add_clip,  add_cast,   add_integers, add_late};
 }
 
 }  // namespace aoe::tests

@@ -20,8 +20,13 @@ inline const Types kFloats = {DataType::kFloat, DataType::kFloat,  DataType::kFl
                               DataType::kFloat, DataType::kDouble, DataType::kFloat16};
 inline const Types kNumbers = {DataType::kFloat, DataType::kFloat, DataType::kFloat,
                                DataType::kInt64, DataType::kInt32, DataType::kDouble};
-inline const Types kAny = {DataType::kFloat, DataType::kFloat, DataType::kFloat, DataType::kInt64,
-                           DataType::kInt32, DataType::kBool,  DataType::kUint8, DataType::kInt8};
+inline const Types kIntegers = {DataType::kInt64,  DataType::kInt32,  DataType::kInt16,
+                                DataType::kInt8,   DataType::kUint8,  DataType::kUint16,
+                                DataType::kUint32, DataType::kUint64, DataType::kInt64};
+inline const Types kAny = {
+    DataType::kFloat,  DataType::kFloat, DataType::kFloat,  DataType::kFloat, DataType::kInt64,
+    DataType::kInt32,  DataType::kBool,  DataType::kUint8,  DataType::kInt8,  DataType::kDouble,
+    DataType::kUint64, DataType::kInt16, DataType::kFloat16};
 
 /// Types that an operator of this kind takes: one of them each time, so that what is there fits often.
 inline Types one_of(ModelDraw& d, const Types& types) {
@@ -48,5 +53,6 @@ std::vector<NodeDrawer> axis_drawers();
 std::vector<NodeDrawer> move_drawers();
 std::vector<NodeDrawer> product_drawers();
 std::vector<NodeDrawer> contributed_drawers();
+std::vector<NodeDrawer> other_drawers();
 
 }  // namespace aoe::tests

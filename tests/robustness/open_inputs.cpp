@@ -1,0 +1,38 @@
+// See open_inputs.h.
+#include "tests/robustness/open_inputs.h"
+
+#include <string>
+
+#include "tests/seeds.h"
+
+namespace aoe::tests {
+
+onnx::ModelProto with_open_inputs(onnx::ModelProto model, std::uint32_t seed) {
+  Random random(~seed);
+  int names = 0;
+  for (auto& input : *model.mutable_graph()->mutable_input()) {
+    auto& type = *input.mutable_type()->mutable_tensor_type();
+    for (auto& dim : *type.mutable_shape()->mutable_dim()) {
+      if (random.one_in(2)) continue;
+      const std::int64_t size = dim.dim_value();
+      dim.set_dim_param(random.one_in(2) ? "size" + std::to_string(size)
+                                         : "n" + std::to_string(names++));
+    }
+  }
+  for (auto& output : *model.mutable_graph()->mutable_output())
+    output.mutable_type()->mutable_tensor_type()->clear_shape();
+  return model;
+}
+
+graph::ImportOptions open_sizes_of(const onnx::ModelProto& model) {
+  graph::ImportOptions options;
+  for (const auto& input : model.graph().input()) {
+    Shape shape;
+    for (const auto& dim : input.type().tensor_type().shape().dim())
+      shape.push_back(dim.has_dim_value() ? dim.dim_value() : kUnknownDim);
+    if (!is_static(shape)) options.input_shapes[input.name()] = shape;
+  }
+  return options;
+}
+
+}  // namespace aoe::tests
