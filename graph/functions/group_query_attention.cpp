@@ -106,8 +106,9 @@ void add_sink(FunctionCall& call, AttentionInput& in) {
   in.v = longer(in.v, 2);
   in.bias = longer(*in.bias, call.rank(*in.bias) - 1);
   if (!call.has(kSink)) return;
-  if (element_count(call.shape(call.input(kSink))) != heads)
-    throw Error(ExitCode::kModel, "its head_sink is " + to_string(call.shape(call.input(kSink))) +
+  const Shape& sinks = call.shape(call.input(kSink));
+  if (is_static(sinks) && element_count(sinks) != heads)
+    throw Error(ExitCode::kModel, "its head_sink is " + to_string(sinks) +
                                       ", needs one number for each of " + std::to_string(heads) +
                                       " heads");
   const Term sink = call.reshape(call.cast(call.input(kSink), call.dtype(in.q)), {1, heads, 1, 1});

@@ -70,6 +70,19 @@ TEST(ContributedErrors, CachesWithoutRoomAreNotOverwritten) {
   }
 }
 
+TEST(ContributedErrors, SinksAreCountedWhereTheirNumberIsKnown) {
+  const auto with_sinks = [](const std::string& count) {
+    return "g (float[1,3,16] q, float[1,3,8] k, float[1,3,8] v, int32[1] l, int32[1] t, float[" +
+           count +
+           "] s) => (y) { y = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1> "
+           "(q, k, v, , , l, t, , , , , s) }";
+  };
+  expect_refused(with_sinks("3"), "its head_sink is 3");
+  const Graph open =
+      tests::import_text(with_sinks("n"), 17, {.input_shapes = {{"s", {kUnknownDim}}}});
+  EXPECT_EQ(open.values[open.inputs.back()].desc.shape, Shape{kUnknownDim});
+}
+
 TEST(ContributedErrors, ListsOfTokensAreCountedBeforeTheyAreMade) {
   constexpr const char* kBytes = "more than 1073741824 bytes";
   expect_refused(group_query("1", "1", "1099511627776"), kBytes);
