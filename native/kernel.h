@@ -5,10 +5,13 @@
 // (runtime/backends/) carries it out, the Impl `native` (compiler/impls/) offers it.
 #pragma once
 
+#include <any>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -49,6 +52,19 @@ class Run {
   virtual Tensor output(std::size_t i) const = 0;
   /// Of a kernel that makes_shapes: where the output lies that has this shape; data == nullptr where nobody reads it.
   virtual Tensor make(std::size_t i, const Shape& shape) const = 0;
+  /// Where what is made of input `i` is kept from run to run: nullptr when its values may change.
+  virtual std::any* kept(std::size_t) const { return nullptr; }
+
+  /// What make() gives, which depends on input `i` and the call alone (weights in the order in which a product reads them): made once
+  /// where the input is a constant. One such thing for each input.
+  template <typename Make>
+  auto made_of(std::size_t i, const Make& make) const {
+    using Made = std::shared_ptr<const std::invoke_result_t<Make>>;
+    std::any* const place = kept(i);
+    if (place == nullptr) return Made(new auto(make()));
+    if (const Made* made = std::any_cast<Made>(place)) return *made;
+    return place->emplace<Made>(new auto(make()));
+  }
 };
 
 struct Kernel {

@@ -60,21 +60,34 @@ class Kept {
   std::size_t bytes_ = 0;
 };
 
-Kept& kept() {
-  thread_local Kept blocks;
-  return blocks;
+/// Of a thread whose blocks are gone: what statics hold, loaded models among it, ends later.
+thread_local bool has_ended = false;
+
+/// nullptr then.
+Kept* kept() {
+  struct Owner {
+    Kept blocks;
+    ~Owner() { has_ended = true; }
+  };
+  thread_local Owner owner;
+  return has_ended ? nullptr : &owner.blocks;
 }
 
 }  // namespace
 
 Scratch::Scratch(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
-  const Block block = kept().take(bytes_);
+  Kept* const blocks = kept();
+  const Block block = blocks != nullptr ? blocks->take(bytes_) : Block{nullptr, 0};
   data_ = block.data != nullptr ? block.data : ::operator new(bytes_, kCacheLine);
   if (block.data != nullptr) bytes_ = block.bytes;
 }
 
 Scratch::~Scratch() {
-  if (data_ != nullptr) kept().keep({data_, bytes_});
+  if (data_ == nullptr) return;
+  if (Kept* const blocks = kept())
+    blocks->keep({data_, bytes_});
+  else
+    ::operator delete(data_, kCacheLine);
 }
 
 }  // namespace aoe::native

@@ -1,5 +1,5 @@
-// For images of open sizes: where they are known generated code does the same (compiler/conv/winograd_nest.h). Weights are transformed in each
-// run, 3% of it for 64 channels of 56x56 and a fifth for 192 of 20x20 (perf): an om would grow by four times their size.
+// For images of open sizes: where they are known generated code does the same (compiler/conv/winograd_nest.h). Weights are
+// transformed in the first run: an om would grow by four times their size.
 #include "native/winograd_convolution.h"
 
 #include <algorithm>
@@ -93,10 +93,9 @@ class WinogradConvolution {
         height_(window.height()),
         width_(window.width()),
         ending_(ending),
-        weights_(static_cast<std::size_t>(kProducts * weight_stride_ * groups_) * sizeof(float)) {}
+        weights_(run.made_of(1, [&] { return transformed_weights(); })) {}
 
-  void run() {
-    transform_weights();
+  void run() const {
     constexpr double kProductsPerNs = 40;
     const std::int64_t blocks = (tiles_ + block_ - 1) / block_,
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
@@ -188,7 +187,7 @@ class WinogradConvolution {
       const std::int64_t columns = std::min(stride_, (tiles + kVector - 1) / kVector * kVector);
       for (std::int64_t point = 0; point < kProducts; ++point) {
         const float* const left =
-            whole_.weights_.as<float>() +
+            whole_.weights_->as<float>() +
             (group % whole_.groups_ * kProducts + point) * whole_.weight_stride_ +
             outputs.begin * whole_.channels_;
         float* const to = sums_.as<float>() + point * sum_matrix();
@@ -259,16 +258,18 @@ class WinogradConvolution {
     std::array<float, kTileSide* kPhase> row_ = {};
   };
 
-  void transform_weights() {
+  Scratch transformed_weights() const {
+    Scratch all(static_cast<std::size_t>(kProducts * weight_stride_ * groups_) * sizeof(float));
     const std::int64_t rows = per_group_ * groups_;
     run_.threads.share(rows, static_cast<double>(channels_) * 10,
                        [&](std::int64_t begin, std::int64_t end) {
                          std::vector<float> taps(static_cast<std::size_t>(kWeights * tap_stride_));
                          for (std::int64_t row = begin; row < end; ++row) {
                            split_taps(row, taps.data());
-                           transform_row(row, taps.data());
+                           transform_row(row, taps.data(), all.as<float>());
                          }
                        });
+    return all;
   }
 
   /// Of the weights of an output channel, those of each tap side by side.
@@ -278,9 +279,9 @@ class WinogradConvolution {
       for (std::int64_t i = 0; i < kWeights; ++i) to[i * tap_stride_ + c] = from[c * kWeights + i];
   }
 
-  AOE_WIDE void transform_row(std::int64_t row, const float* taps) {
-    float* const to = weights_.as<float>() + row / per_group_ * kProducts * weight_stride_ +
-                      row % per_group_ * channels_;
+  AOE_WIDE void transform_row(std::int64_t row, const float* taps, float* all) const {
+    float* const to =
+        all + row / per_group_ * kProducts * weight_stride_ + row % per_group_ * channels_;
     for (std::int64_t c = 0; c < channels_; c += kFloats) {
       Floats rows[kInputSide][kSide];
       for (std::int64_t j = 0; j < kSide; ++j) {
@@ -330,7 +331,8 @@ class WinogradConvolution {
   const std::int64_t block_ = tiles_of_block();
   const std::int64_t tap_stride_ = (channels_ + kFloats - 1) / kFloats * kFloats;
   const std::int64_t weight_stride_ = per_group_ * channels_ + kGap;
-  Scratch weights_;  ///< a matrix for each group and point: a row for each output channel
+  const std::shared_ptr<const Scratch>
+      weights_;  ///< a matrix for each group and point: a row for each output channel
 };
 
 /// Fewer inputs of a group, or outputs, are not worth the sums around them.

@@ -163,7 +163,8 @@ class ByteConvolution {
                                      reference::kernel_of(run.attrs, run.shape(1)))),
         x_(byte_factor(run, 0, zeros, false)),
         weights_(byte_factor(run, 1, zeros + 1, true)),
-        rows_(weights_, run.shape(1)[0], length_, run.threads),
+        packed_(run.made_of(
+            1, [&] { return QuadRows(weights_, run.shape(1)[0], length_, run.threads); })),
         planes_(run, window_, static_cast<std::uint8_t>(x_.zero(0)) ^ x_.flipped),
         ending_(std::move(ending)) {}
 
@@ -230,7 +231,8 @@ class ByteConvolution {
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
   const ByteFactor x_, weights_;
-  const QuadRows rows_;
+  const std::shared_ptr<const QuadRows> packed_;
+  const QuadRows& rows_ = *packed_;
   const TapPlanes planes_;
   const ChannelEnding ending_;
 };

@@ -47,7 +47,11 @@ class ByteProducts {
         left_(a_, reference::dim_product(run.shape(0), 0, run.shape(0).size() - 1), k_,
               run.threads),
         ending_(std::move(ending)),
-        y_(run.output(0).as<Y>()) {}
+        y_(run.output(0).as<Y>()) {
+    if (run.kept(1) == nullptr || k_ == 0) return;
+    const std::int64_t matrices = run.inputs[1].elements() / (k_ * n_);
+    packed_ = run.made_of(1, [&] { return pack_all(matrices * panels_, run.threads); });
+  }
 
   /// Of matrix `a` of the left factor and the `rows` / m behind it with matrix `b` of the right one.
   void add(std::int64_t a, std::int64_t b, std::int64_t rows) {
@@ -55,7 +59,7 @@ class ByteProducts {
       for (std::int64_t column = 0; column < n_; column += kColumns)
         tiles_.push_back({.left_row = a * m_ + row,
                           .rows = std::min(kTileRows, rows - row),
-                          .right = b_.data + b * k_ * n_ + column * (is_turned_ ? k_ : 1),
+                          .panel = b * panels_ + column / kColumns,
                           .column = column,
                           .y = y_ + row * n_ + column});
     y_ += rows * n_;
@@ -65,12 +69,13 @@ class ByteProducts {
     if (tiles_.empty()) return;
     const double cost = static_cast<double>(tiles_[0].rows * kColumns * k_) / kProductsPerNs;
     threads.share(std::ssize(tiles_), cost, [&](std::int64_t begin, std::int64_t end) {
-      QuadPanel panel(k_);
-      const std::uint8_t* packed = nullptr;
+      QuadPanel own(packed_ ? 0 : k_);
+      std::int64_t last = -1;
       for (std::int64_t i = begin; i < end; ++i) {
         const Tile& tile = tiles_[static_cast<std::size_t>(i)];
-        if (tile.right != packed) pack(tile, panel);
-        packed = tile.right;
+        if (!packed_ && tile.panel != last) pack(tile.panel, own);
+        last = tile.panel;
+        const QuadPanel& panel = packed_ ? (*packed_)[static_cast<std::size_t>(tile.panel)] : own;
         for (std::int64_t row = 0; row < tile.rows; row += QuadPanel::kMostRows)
           multiply(tile, row, std::min(QuadPanel::kMostRows, tile.rows - row), panel);
       }
@@ -80,16 +85,27 @@ class ByteProducts {
  private:
   struct Tile {
     std::int64_t left_row, rows;
-    const std::uint8_t* right;
-    std::int64_t column;
+    std::int64_t panel, column;
     Y* y;
   };
 
-  void pack(const Tile& tile, QuadPanel& panel) const {
-    const std::int64_t columns = std::min(kColumns, n_ - tile.column);
-    if (is_turned_) return panel.pack_turned(tile.right, b_.flipped, k_, columns);
+  std::vector<QuadPanel> pack_all(std::int64_t count, Threads& threads) const {
+    std::vector<QuadPanel> all(static_cast<std::size_t>(count), QuadPanel(k_));
+    threads.share(count, static_cast<double>(k_), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) pack(i, all[static_cast<std::size_t>(i)]);
+    });
+    return all;
+  }
+
+  /// Panel `number` of all matrices of the right factor.
+  void pack(std::int64_t number, QuadPanel& panel) const {
+    const std::int64_t column = number % panels_ * kColumns,
+                       columns = std::min(kColumns, n_ - column);
+    const std::uint8_t* const right =
+        b_.data + number / panels_ * k_ * n_ + column * (is_turned_ ? k_ : 1);
+    if (is_turned_) return panel.pack_turned(right, b_.flipped, k_, columns);
     panel.pack(b_.flipped, [&](std::int64_t i, std::uint8_t* copy) -> const std::uint8_t* {
-      const std::uint8_t* row = tile.right + i * n_;
+      const std::uint8_t* row = right + i * n_;
       if (columns == kColumns) return row;
       std::fill(std::copy_n(row, columns, copy), copy + kColumns, b_.flipped);
       return copy;
@@ -121,9 +137,11 @@ class ByteProducts {
   }
 
   const std::int64_t m_, k_, n_;
+  const std::int64_t panels_ = (n_ + kColumns - 1) / kColumns;  ///< of a matrix
   const bool is_turned_;  ///< the right factor lies in columns
   const ByteFactor a_, b_;
   const QuadRows left_;
+  std::shared_ptr<const std::vector<QuadPanel>> packed_;  ///< all panels, where they are kept
   const ColumnEnding ending_;
   Y* y_;
   std::vector<Tile> tiles_;

@@ -32,7 +32,7 @@ struct Direction {
   std::vector<T> candidate_bias;  ///< inside of what the reset gate multiplies
   const T* peepholes;             ///< input, output, forget x hidden; null: none
   std::vector<GateFunction> functions;
-  std::vector<Panels<T>> packed_weights,
+  std::span<const Panels<T>> packed_weights,
       packed_recurrence;  ///< of each gate; none where packing does not pay
 };
 
@@ -49,6 +49,7 @@ class Recurrence {
                                                  ? run.inputs[reference::kSequenceLengths]
                                                  : Tensor{},
                                              layout_)) {
+    pack();
     for (std::int64_t d = 0; d < layout_.directions; ++d) directions_.push_back(direction(d));
   }
 
@@ -72,12 +73,17 @@ class Recurrence {
 
   Direction<T> direction(std::int64_t d) const;
   void add_biases(std::int64_t d, Direction<T>& to) const;
-  void pack(Direction<T>& to) const;
+  using Packed = std::vector<Panels<T>>;  ///< of each gate of each direction
+  void pack();
+  std::shared_ptr<const Packed> packed(std::size_t i, std::int64_t size) const;
+  std::span<const Panels<T>> of_direction(const std::shared_ptr<const Packed>& packed,
+                                          std::int64_t d) const;
 
   const Run& run_;
   const reference::RecurrentKind& kind_;
   const RecurrentLayout layout_;
   const std::vector<std::int64_t> lengths_;
+  std::shared_ptr<const Packed> weights_, recurrence_;
   std::vector<Direction<T>> directions_;
 };
 
@@ -91,10 +97,9 @@ Direction<T> Recurrence<T>::direction(std::int64_t d) const {
                   .candidate_bias = {},
                   .peepholes = peepholes == nullptr ? nullptr : peepholes + d * 3 * layout_.hidden,
                   .functions = {},
-                  .packed_weights = {},
-                  .packed_recurrence = {}};
+                  .packed_weights = of_direction(weights_, d),
+                  .packed_recurrence = of_direction(recurrence_, d)};
   add_biases(d, to);
-  pack(to);
   const auto names = reference::activation_names(run_.attrs, kind_, layout_.directions);
   const auto scalars = reference::recurrent_activations(run_.attrs, kind_, layout_.directions);
   const std::size_t count = kind_.default_activations.size();
@@ -124,18 +129,32 @@ void Recurrence<T>::add_biases(std::int64_t d, Direction<T>& to) const {
 
 /// Products with packed factors are twice as fast for several rows; packing takes as long as some dozens of rows.
 template <typename T>
-void Recurrence<T>::pack(Direction<T>& to) const {
+void Recurrence<T>::pack() {
   constexpr std::int64_t kManyRows = 64, kRowsOfAStep = 4;
-  if (layout_.steps * layout_.batch < kManyRows) return;
-  const auto of_gates = [&](const T* factors, std::int64_t size) {
-    std::vector<Panels<T>> packed;
-    for (std::int64_t gate = 0; gate < gates(); ++gate)
-      packed.emplace_back(Matrix<T>{factors + gate * layout_.hidden * size, 1, size}, size,
-                          layout_.hidden, run_.threads);
-    return packed;
-  };
-  to.packed_weights = of_gates(to.weights, layout_.input);
-  if (layout_.batch >= kRowsOfAStep) to.packed_recurrence = of_gates(to.recurrence, layout_.hidden);
+  const bool is_kept = run_.kept(reference::kSequenceW) != nullptr;
+  if (!is_kept && layout_.steps * layout_.batch < kManyRows) return;
+  weights_ = packed(reference::kSequenceW, layout_.input);
+  if (layout_.batch >= kRowsOfAStep) recurrence_ = packed(reference::kSequenceR, layout_.hidden);
+}
+
+template <typename T>
+std::shared_ptr<const typename Recurrence<T>::Packed> Recurrence<T>::packed(
+    std::size_t i, std::int64_t size) const {
+  return run_.made_of(i, [&] {
+    Packed all;
+    for (std::int64_t gate = 0; gate < layout_.directions * gates(); ++gate)
+      all.emplace_back(Matrix<T>{input(i) + gate * layout_.hidden * size, 1, size}, size,
+                       layout_.hidden, run_.threads);
+    return all;
+  });
+}
+
+template <typename T>
+std::span<const Panels<T>> Recurrence<T>::of_direction(const std::shared_ptr<const Packed>& packed,
+                                                       std::int64_t d) const {
+  if (!packed) return {};
+  return std::span(*packed).subspan(static_cast<std::size_t>(d * gates()),
+                                    static_cast<std::size_t>(gates()));
 }
 
 /// to = (1 - update) * candidate + update * to.
@@ -265,7 +284,7 @@ class Walk {
                    });
   }
 
-  void add_product(const T* factors, const std::vector<Panels<T>>& packed, std::int64_t gate,
+  void add_product(const T* factors, std::span<const Panels<T>> packed, std::int64_t gate,
                    std::int64_t count, Rows<const T> left, std::int64_t rows, std::int64_t length,
                    Rows<T> sums) const {
     if (packed.empty())

@@ -49,11 +49,23 @@ class NativeThreads final : public native::Threads {
   const std::int64_t count_;
 };
 
+/// What a kernel makes of each input of a step that is a weight, while the step is loaded; nullptr: of no other.
+using Kept = std::vector<std::unique_ptr<std::any>>;
+
+Kept kept_of(const Om& om, const OmStep& step) {
+  Kept kept;
+  for (const int id : step.inputs) {
+    const bool is_weight = id >= 0 && om.tensors[id].place == Place::kWeight;
+    kept.push_back(is_weight ? std::make_unique<std::any>() : nullptr);
+  }
+  return kept;
+}
+
 class StepRun final : public native::Run {
  public:
   StepRun(const OmStep& step, std::span<const Tensor> given, TensorTable& tensors,
-          native::Threads& team)
-      : Run(step.call, given, team), step_(step), tensors_(tensors) {}
+          native::Threads& team, Kept& kept)
+      : Run(step.call, given, team), step_(step), tensors_(tensors), kept_(kept) {}
 
   Tensor output(std::size_t i) const override {
     return i < step_.outputs.size() ? tensors_.view(step_.outputs[i]) : Tensor{};
@@ -73,9 +85,14 @@ class StepRun final : public native::Run {
     return tensors_.view(id);
   }
 
+  std::any* kept(std::size_t i) const override {
+    return i < kept_.size() ? kept_[i].get() : nullptr;
+  }
+
  private:
   const OmStep& step_;
   TensorTable& tensors_;
+  Kept& kept_;
 };
 
 std::vector<TensorDesc> descs_of(const Om& om, const std::vector<int>& ids) {
@@ -122,7 +139,8 @@ class Native final : public StepwiseBackend {
       throw Error(ExitCode::kOm, "step '" + step.name + "' has no native kernel: " + kernel.error(),
                   context.om.name, "compile the model again with atc");
     const auto threads = std::make_shared<NativeThreads>(context);
-    return [&om = context.om, &step, threads, kernel = *kernel,
+    const auto kept = std::make_shared<Kept>(kept_of(context.om, step));
+    return [&om = context.om, &step, threads, kept, kernel = *kernel,
             is_certain = is_certain(context.om, step),
             shared = (*kernel)->keeps_elements ? lasting_input(context.om, step) : -1,
             &tensors = context.tensors] {
@@ -134,7 +152,7 @@ class Native final : public StepwiseBackend {
           prepare_outputs(om, step, inputs, tensors, shared);
         if (!kernel->makes_shapes && reference::gives_nothing(views_of(step.outputs, tensors)))
           return;
-        kernel->run(StepRun(step, inputs, tensors, *threads));
+        kernel->run(StepRun(step, inputs, tensors, *threads, *kept));
       });
     };
   }

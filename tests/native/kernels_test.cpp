@@ -51,13 +51,26 @@ std::vector<TensorDesc> unknown(std::vector<TensorDesc> descs) {
   return descs;
 }
 
-/// One native step.
-runtime::Om om_of(const RandomCall& drawn, const std::vector<TensorDesc>& results) {
+constexpr std::size_t kNone = 100;  ///< more than there are inputs
+
+/// One native step, whose inputs from number `weights` on are weights.
+runtime::Om om_of(const RandomCall& drawn, const std::vector<TensorDesc>& results,
+                  std::size_t weights = kNone) {
   OmBuilder builder;
   std::vector<int> inputs, outputs;
-  for (std::size_t i = 0; i < drawn.inputs.size(); ++i)
-    inputs.push_back(
-        drawn.inputs[i] ? builder.input("in" + std::to_string(i), drawn.inputs[i]->desc()) : -1);
+  for (std::size_t i = 0; i < drawn.inputs.size(); ++i) {
+    const std::string name = "in" + std::to_string(i);
+    const ConstantPtr& value = drawn.inputs[i];
+    if (!value) {
+      inputs.push_back(-1);
+    } else if (i < weights) {
+      inputs.push_back(builder.input(name, value->desc()));
+    } else {
+      const auto* const bytes = static_cast<const char*>(value->data());
+      inputs.push_back(builder.weight(
+          name, value->desc(), std::vector<char>(bytes, bytes + storage_bytes(value->desc()))));
+    }
+  }
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string name = "out" + std::to_string(i);
     outputs.push_back(is_static(results[i].shape) ? builder.output(name, results[i])
@@ -106,24 +119,29 @@ class Guarded {
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
 };
 
-void check(const RandomCall& drawn, int threads, bool knows_shapes) {
+void check(const RandomCall& drawn, int threads, bool knows_shapes, bool has_weights = false) {
   const auto expected = expected_of(drawn);
   std::vector<TensorDesc> results;
   for (const auto& value : expected) results.push_back(value->desc());
-  const runtime::Om om = om_of(drawn, knows_shapes ? results : unknown(results));
+  const std::size_t weights = has_weights ? 1 : kNone;
+  const runtime::Om om = om_of(drawn, knows_shapes ? results : unknown(results), weights);
   runtime::Executor executor(om, {.threads = threads});
-  Guarded memory;
-  std::vector<Tensor> inputs, outputs;
-  for (const Tensor& input : views_of(drawn))
-    if (input.is_present()) inputs.push_back(memory.copy_of(input));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const bool is_given = is_static(executor.output(i).desc.shape);
-    outputs.push_back(is_given ? memory.of(results[i]) : Tensor{executor.output(i).desc, nullptr});
-  }
-  executor.run(inputs, outputs);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    SCOPED_TRACE("output " + std::to_string(i));
-    expect_same(outputs[i], expected[i]->view(), drawn.tolerance);
+  for (int run = 0; run < (has_weights ? 2 : 1); ++run) {
+    SCOPED_TRACE("run " + std::to_string(run));
+    Guarded memory;
+    std::vector<Tensor> inputs, outputs;
+    for (std::size_t i = 0; i < std::min(weights, drawn.inputs.size()); ++i)
+      if (drawn.inputs[i]) inputs.push_back(memory.copy_of(drawn.inputs[i]->view()));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const bool is_given = is_static(executor.output(i).desc.shape);
+      outputs.push_back(is_given ? memory.of(results[i])
+                                 : Tensor{executor.output(i).desc, nullptr});
+    }
+    executor.run(inputs, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      SCOPED_TRACE("output " + std::to_string(i));
+      expect_same(outputs[i], expected[i]->view(), drawn.tolerance);
+    }
   }
 }
 
@@ -144,7 +162,7 @@ TEST_P(Kernels, AgreeWithTheReference) {
     for (const Tensor& input : views_of(drawn)) descs.push_back(input.desc);
     const auto kernel = kernel_for({drawn.call, descs, drawn.outputs});
     ASSERT_TRUE(kernel) << kernel.error();
-    check(drawn, 1 + static_cast<int>(seed % 4), seed % 3 != 0);
+    check(drawn, 1 + static_cast<int>(seed % 4), seed % 3 != 0, seed % 5 == 0);
     if (HasFatalFailure()) return;
   }
 }
@@ -172,6 +190,39 @@ TEST(Kernels, AConvolutionOfHighPrecisionHasPlainSums) {
     drawn.inputs.push_back(
         random_tensor({.dtype = DataType::kFloat, .shape = shape}, drawn.inputs.size()));
   check(drawn, 1, true);
+}
+
+RandomCall image_call(const std::string& type, DataType dtype) {
+  RandomCall drawn{.call = {.type = type, .version = 10}, .tolerance = 1e-5};
+  for (const Shape& shape : {Shape{1, 16, 24, 24}, Shape{16, 16, 3, 3}})
+    drawn.inputs.push_back(random_tensor({.dtype = dtype, .shape = shape}, drawn.inputs.size()));
+  return drawn;
+}
+
+/// Nobody looks at them in the second run.
+TEST(Kernels, MakeWhatTheyMakeOfWeightsOnce) {
+  std::vector<RandomCall> calls = {image_call("ConvInteger", DataType::kUint8),
+                                   image_call("Conv2D", DataType::kFloat)};
+  for (const char* type : {"MatMulInteger", "QuantMatMul", "QuantConv2D", "DynamicRNN"})
+    calls.push_back(draw_call(type, 1));
+  for (const RandomCall& drawn : calls) {
+    SCOPED_TRACE(text_of(drawn));
+    const auto expected = expected_of(drawn);
+    std::vector<TensorDesc> results;
+    for (const auto& value : expected) results.push_back(value->desc());
+    runtime::Executor executor(om_of(drawn, results, 1), {.threads = 2});
+    const runtime::Om& om = executor.om();
+    char* const weights = const_cast<char*>(om.weights_view.data()) + om.tensors[1].offset;
+    for (int run = 0; run < 2; ++run) {
+      Guarded memory;
+      std::vector<Tensor> outputs;
+      for (const TensorDesc& result : results) outputs.push_back(memory.of(result));
+      const Tensor inputs[] = {drawn.inputs[0]->view()};
+      executor.run(inputs, outputs);
+      expect_same(outputs[0], expected[0]->view(), drawn.tolerance);
+      std::memset(weights, 0, drawn.inputs[1]->size_bytes());
+    }
+  }
 }
 
 /// Nor for padding around next to nothing.
