@@ -32,6 +32,13 @@ AOE_WIDE void raise_to(const T* __restrict x, std::int64_t count, T* __restrict 
 }
 
 template <bool kOrdered, typename T>
+AOE_WIDE void raise_to(const T* __restrict a, const T* __restrict b, std::int64_t count,
+                       T* __restrict best) {
+  for (std::int64_t i = 0; i < count; ++i)
+    best[i] = larger<kOrdered>(b[i], larger<kOrdered>(a[i], best[i]));
+}
+
+template <bool kOrdered, typename T>
 AOE_WIDE void write_larger(const T* a, const T* b, std::int64_t count, T* __restrict best) {
   for (std::int64_t i = 0; i < count; ++i) best[i] = larger<kOrdered>(b[i], a[i]);
 }
@@ -53,6 +60,8 @@ void write_largest(std::span<const T* const> rows, std::int64_t count, T* best) 
     write_larger<kOrdered>(rows[0], rows[1], count, best);
   else
     write_largest<kOrdered>(rows[0], rows[1], rows[2], count, best);
+  for (; taken + 1 < rows.size(); taken += 2)
+    raise_to<kOrdered>(rows[taken], rows[taken + 1], count, best);
   for (; taken < rows.size(); ++taken) raise_to<kOrdered>(rows[taken], count, best);
 }
 

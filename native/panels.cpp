@@ -19,6 +19,32 @@ std::int64_t panels_of(std::int64_t columns) {
   return (columns + kColumns - 1) / kColumns;
 }
 
+constexpr std::int64_t kShort = 16;  ///< fewer rows of a narrow factor are less than two vectors
+
+/// sums[r][j] += left[r][i] * columns[j][i], a number at a time: of kDepth, or of any depth where that is 0.
+template <int kColumns, int kDepth, typename T>
+AOE_WIDE void add_short_rows(Rows<const T> left, std::int64_t rows, std::int64_t any_depth,
+                             const T* columns, Rows<T> sums) {
+  const std::int64_t depth = kDepth > 0 ? kDepth : any_depth;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const T* const x = left.row(r);
+    T* const to = sums.row(r);
+    T dots[kColumns] = {};
+    for (std::int64_t i = 0; i < depth; ++i)
+      for (std::int64_t j = 0; j < kColumns; ++j) dots[j] += x[i] * columns[j * depth + i];
+    for (std::int64_t j = 0; j < kColumns; ++j) to[j] += dots[j];
+  }
+}
+
+/// Three and four factors are those of places.
+template <int kColumns, typename T>
+void add_short_rows(Rows<const T> left, std::int64_t rows, std::int64_t depth, const T* columns,
+                    Rows<T> sums) {
+  if (depth == 3) return add_short_rows<kColumns, 3>(left, rows, depth, columns, sums);
+  if (depth == 4) return add_short_rows<kColumns, 4>(left, rows, depth, columns, sums);
+  add_short_rows<kColumns, 0>(left, rows, depth, columns, sums);
+}
+
 /// to[i][j] = from[j][i] of eight by eight.
 AOE_WIDE void transpose_block(const float* from, std::int64_t stride, float* to) {
   using Loose = Lanes<float>::Loose;
@@ -142,14 +168,19 @@ void Panels<T>::add_panel(Rows<const T> left, std::int64_t rows, std::int64_t de
 
 template <typename T>
 bool Panels<T>::is_narrow() const {
-  constexpr std::int64_t kLeastDepth = 16;  // two vectors
-  return std::is_floating_point_v<T> && columns_ <= kNarrow && depth_ >= kLeastDepth;
+  return std::is_floating_point_v<T> && columns_ <= kNarrow;
 }
 
 /// As a product of the columns with the rows of the left factor: of these there are many, whose sums come side by side.
 template <typename T>
 void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums) const {
   if constexpr (std::is_floating_point_v<T>) {
+    if (depth_ < kShort) {
+      using Add = void (*)(Rows<const T>, std::int64_t, std::int64_t, const T*, Rows<T>);
+      static constexpr Add kAdd[kNarrow] = {add_short_rows<1, T>, add_short_rows<2, T>,
+                                            add_short_rows<3, T>, add_short_rows<4, T>};
+      return kAdd[columns_ - 1](left, rows, depth_, packed_.template as<T>(), sums);
+    }
     for (std::int64_t row = 0; row < rows; row += kRows) {
       const std::int64_t count = std::min(kRows, rows - row);
       T dots[kNarrow * kRows] = {};

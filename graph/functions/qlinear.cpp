@@ -121,6 +121,28 @@ void expand_softmax(FunctionCall& call) {
   call.give(0, bytes(call, y, 3, call.dtype(call.input(0))));
 }
 
+/// Where sizes are open, channels are the last axis of a volume that windows do not reach along: nothing is turned.
+void expand_nhwc_max_pool(FunctionCall& call) {
+  const Term x = call.input(0);
+  if (is_static(call.shape(x)) || call.rank(x) != 4) {
+    const Term planes = call.transpose(x, {0, 3, 1, 2});
+    return call.give(0, call.transpose(call.op("MaxPool", {planes}, call.attrs()), {0, 2, 3, 1}));
+  }
+  reference::Attrs attrs = call.attrs();
+  const auto lengthen = [&](const char* name, std::vector<std::size_t> places, std::int64_t value) {
+    std::vector<std::int64_t> values = attrs.get_ints(name);
+    if (values.empty()) return;
+    for (const std::size_t place : places)
+      values.insert(values.begin() + static_cast<std::ptrdiff_t>(std::min(place, values.size())),
+                    value);
+    attrs.set(name, values);
+  };
+  for (const char* name : {"kernel_shape", "strides", "dilations"}) lengthen(name, {2}, 1);
+  lengthen("pads", {2, 5}, 0);
+  const Term volume = call.op("Unsqueeze", {x, call.ints({1})});
+  call.give(0, call.op("Squeeze", {call.op("MaxPool", {volume}, attrs), call.ints({1})}));
+}
+
 }  // namespace
 
 void register_qlinear(FunctionRegistry& registry) {
@@ -140,10 +162,7 @@ void register_qlinear(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "QLinearConv", expand_qlinear_conv});
   registry.add({kMicrosoft, "QLinearWhere", expand_where});
   registry.add({kMicrosoft, "QGemm", expand_qgemm});
-  registry.add({kMicrosoft, "NhwcMaxPool", [](FunctionCall& call) {
-                  const Term x = call.transpose(call.input(0), {0, 3, 1, 2});
-                  call.give(0, call.transpose(call.op("MaxPool", {x}, call.attrs()), {0, 2, 3, 1}));
-                }});
+  registry.add({kMicrosoft, "NhwcMaxPool", expand_nhwc_max_pool});
 }
 
 }  // namespace aoe::graph

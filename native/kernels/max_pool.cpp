@@ -1,4 +1,4 @@
-// MaxPool of floating point, which can also say where its maxima stand, and of bytes.
+// MaxPool of floating point and bytes, which can also say where its maxima stand.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,15 +16,20 @@ namespace {
 
 using reference::Window;
 
-/// A place in a plane, as wide as the elements are: vectors of both have as many lanes.
+/// The best of a window: of bytes one below them all is that of none.
 template <typename T>
-using PlaceOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+using BestOf = std::conditional_t<std::is_integral_v<T>, std::int32_t, T>;
+
+/// A place in a plane, as wide as these are: vectors of both have as many lanes.
+template <typename T>
+using PlaceOf = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
 /// The windows of one row of the output, tap by tap.
 template <typename T>
 struct BestRow {
-  std::vector<T> values;
+  std::vector<BestOf<T>> values;
   std::vector<PlaceOf<T>> places;  ///< in the plane; empty when nobody asks for them
+  std::vector<T> picked = {};      ///< what a tap reads of a row, side by side
 };
 
 /// What a row of the output is made of where nobody asks for places.
@@ -41,13 +46,13 @@ bool is_better(T value, T best) {
   return (value > best) | (value != value);
 }
 
-/// x[i * step] becomes the best of window i where it is larger or NaN; its place is place + i * place_step.
+/// x[i] becomes the best of window i where it is larger or NaN; its place is place + i * place_step.
 template <typename T>
-AOE_WIDE void take_tap(const T* __restrict x, std::int64_t step, std::int64_t count,
-                       PlaceOf<T> place, PlaceOf<T> place_step, T* __restrict values,
+AOE_WIDE void take_tap(const T* __restrict x, std::int64_t count, PlaceOf<T> place,
+                       PlaceOf<T> place_step, BestOf<T>* __restrict values,
                        PlaceOf<T>* __restrict places) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const T value = x[i * step];
+    const BestOf<T> value = x[i];
     const bool is_taken = is_better(value, values[i]);
     values[i] = is_taken ? value : values[i];
     places[i] = is_taken ? place + static_cast<PlaceOf<T>>(i) * place_step : places[i];
@@ -211,10 +216,19 @@ class MaxPool {
     for (std::int64_t od = 0; od < d.output; ++od)
       for (std::int64_t oh = 0; oh < h.output; ++oh, to += w.output) {
         find_row(x_ + base, od, oh, best);
-        if (values_.data != nullptr) std::ranges::copy(best.values, values_.as<T>() + to);
+        if (values_.data != nullptr) write_values(best, values_.as<T>() + to);
         for (std::size_t i = 0; i < best.places.size(); ++i)
           places_.as<std::int64_t>()[to + static_cast<std::int64_t>(i)] = base + best.places[i];
       }
+  }
+
+  static void write_values(const BestRow<T>& best, T* to) {
+    if constexpr (std::is_integral_v<T>)
+      std::ranges::transform(best.values, to, [](std::int32_t value) {
+        return static_cast<T>(std::max<std::int32_t>(kLowest, value));
+      });
+    else
+      std::ranges::copy(best.values, to);
   }
 
   /// f(z, y) of each row of the plane that the windows of a row of the output read.
@@ -237,6 +251,8 @@ class MaxPool {
     each_input_row(od, oh, [&](std::int64_t z, std::int64_t y) {
       sources.push_back(x + (z * h.input + y) * w.input);
     });
+    if (!sources.empty() && w.kernel == 1 && w.stride == 1 && w.pad_begin == 0)
+      return write_largest<kOrdered, T>(sources, w.output, to);
     T* rows = columns.rows.data() + w.pad_begin;
     if (sources.empty())
       std::fill_n(rows, w.input, kLowest);
@@ -253,16 +269,23 @@ class MaxPool {
   /// Values and places.
   void find_row(const T* x, std::int64_t od, std::int64_t oh, BestRow<T>& best) const {
     const auto& [d, h, w] = window_.axes;
-    best.values.assign(static_cast<std::size_t>(w.output), kLowest);
+    constexpr BestOf<T> kNone = std::is_integral_v<T> ? BestOf<T>{kLowest} - 1 : kLowest;
+    best.values.assign(static_cast<std::size_t>(w.output), kNone);
     best.places.assign(static_cast<std::size_t>(w.output), 0);
     each_input_row(od, oh, [&](std::int64_t z, std::int64_t y) {
       for (std::int64_t kw = 0; kw < w.kernel; ++kw) {
         const auto [begin, end] = w.outputs_inside(kw);
         if (begin >= end) continue;
         const std::int64_t from = w.tap(begin, kw);
-        take_tap(x + (z * h.input + y) * w.input + from, w.stride, end - begin,
-                 place_of(z, y, from), static_cast<PlaceOf<T>>(w.stride * place_step()),
-                 best.values.data() + begin, best.places.data() + begin);
+        const T* read = x + (z * h.input + y) * w.input + from;
+        if (w.stride != 1) {
+          best.picked.resize(static_cast<std::size_t>(w.output));
+          pick(read, w.stride, end - begin, best.picked.data());
+          read = best.picked.data();
+        }
+        take_tap(read, end - begin, place_of(z, y, from),
+                 static_cast<PlaceOf<T>>(w.stride * place_step()), best.values.data() + begin,
+                 best.places.data() + begin);
       }
     });
   }
@@ -285,9 +308,7 @@ class MaxPool {
   const Tensor values_, places_;
 };
 
-/// Of bytes without places: the smallest there is would be taken from no place.
 Result<void> supports(const Question& question) {
-  if (question.outputs > 1) return takes_types(question, 0, {DataType::kFloat, DataType::kDouble});
   return takes_types(question, 0,
                      {DataType::kFloat, DataType::kDouble, DataType::kInt8, DataType::kUint8});
 }

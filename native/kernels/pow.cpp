@@ -42,7 +42,17 @@ AOE_WIDE void square_and_multiply(W* __restrict powers, W* __restrict squares, W
     }
 }
 
-/// Exponents that have no bits here are left to the reference's own power.
+/// A power whose exponent has no bits here: of a negative whole one no more than 1, -1 and 0 have anything left.
+template <typename T>
+T other_power(T base, double exponent) {
+  if (base == 0 || exponent > -1 || exponent != std::floor(exponent))
+    return reference::power(base, exponent);
+  if (base == 1) return 1;
+  if constexpr (std::is_signed_v<T>)
+    if (base == -1) return exponent / 2 == std::floor(exponent / 2) ? T{1} : T{-1};
+  return 0;
+}
+
 template <typename T>
 void raise(Block<T>& block, std::int64_t count, T* y) {
   constexpr double kMost = 1 << 30;
@@ -57,7 +67,7 @@ void raise(Block<T>& block, std::int64_t count, T* y) {
   square_and_multiply(block.powers.data(), block.squares.data(), block.bits.data(), all, count);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
     y[i] = is_small(block.exponents[i]) ? static_cast<T>(block.powers[i])
-                                        : reference::power(block.bases[i], block.exponents[i]);
+                                        : other_power(block.bases[i], block.exponents[i]);
 }
 
 // ---- of floating point ----

@@ -26,7 +26,7 @@ GROUPS = (
     texts.texts_between_numbers, texts.computed_texts, decoders.rows_of_other_beams, small_types.columns_of_other_blocks,
     small_types.one_row_of_blocks, images.mean_variance_before_opset_9, control_flow.optionals_of_a_run,
     control_flow.loops_that_change_the_rank, attention.ordered_tokens_over_other_keys, control_flow.parameters_of_a_run,
-    texts.words_of_letters,
+    texts.words_of_letters, quantised.padded_pools_of_bytes,
 )
 
 

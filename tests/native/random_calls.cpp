@@ -338,7 +338,7 @@ RandomCall draw_max_pool(Draw& draw) {
   RandomCall drawn = draw_pool(draw, "MaxPoolV3");
   drawn.outputs = draw.chance(50) ? 1 : 2;
   if (drawn.outputs == 1) drawn.tolerance = 1e-300;  // which of two zeros is the larger
-  if (drawn.outputs == 1 && draw.chance(40))
+  if (draw.chance(40))
     drawn.inputs = {with_ties(draw, draw.one_of({DataType::kInt8, DataType::kUint8}),
                               drawn.inputs[0]->desc().shape)};
   drawn.call.attrs.set("storage_order", draw.in(0, 1));

@@ -175,3 +175,11 @@ def products_of_words():
         x, y = (rng.integers(0 if t is np.uint16 else -9000, 9000, s).astype(t) for t, s in ((a, (2, 3, 4)), (b, (4, 5))))
         wide = np.uint32 if a is b is np.uint16 else np.int32
         case(f"ms_matmul_integer16_{name}", "MatMulInteger16", {"a": x, "b": y}, {"y": (x.astype(np.int64) @ y.astype(np.int64)).astype(wide)}, MS)
+
+
+def padded_pools_of_bytes():
+    x = random_bytes(2, 5, 6, 3)
+    padded = np.pad(x, ((0, 0), (1, 0), (0, 1), (0, 0)))
+    windows = np.stack([padded[:, i:i + 3:2, j:j + 5:2] for i in (0, 1, 2) for j in (0, 2)])
+    case("ms_nhwc_max_pool_padded", "NhwcMaxPool", {"x": x}, {"y": windows.max(0)}, MS, kernel_shape=[3, 2], strides=[2, 2],
+         dilations=[1, 2], pads=[1, 0, 0, 1])
