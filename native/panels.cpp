@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "native/dot_products.h"
+#include "native/transpose_block.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -45,31 +46,6 @@ void add_short_rows(Rows<const T> left, std::int64_t rows, std::int64_t depth, c
   add_short_rows<kColumns, 0>(left, rows, depth, columns, sums);
 }
 
-/// to[i][j] = from[j][i] of eight by eight.
-AOE_WIDE void transpose_block(const float* from, std::int64_t stride, float* to) {
-  using Loose = Lanes<float>::Loose;
-  Floats pairs[kFloats], fours[kFloats];
-  for (std::int64_t j = 0; j < kFloats; j += 2) {
-    const Floats a = *reinterpret_cast<const Loose*>(from + j * stride),
-                 b = *reinterpret_cast<const Loose*>(from + (j + 1) * stride);
-    pairs[j] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
-    pairs[j + 1] = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
-  }
-  for (std::int64_t j = 0; j < kFloats; j += 4)
-    for (std::int64_t k = 0; k < 2; ++k) {
-      const Floats a = pairs[j + k], b = pairs[j + 2 + k];
-      fours[j + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-      fours[j + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  for (std::int64_t i = 0; i < 4; ++i) {
-    const Floats a = fours[i], b = fours[i + 4];
-    *reinterpret_cast<Loose*>(to + i * kColumns) =
-        __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
-    *reinterpret_cast<Loose*>(to + (i + 4) * kColumns) =
-        __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
 /// to[j] += from[j].
 template <typename T>
 AOE_WIDE void add_to_row(const T* from, std::int64_t columns, T* to) {
@@ -107,7 +83,7 @@ AOE_WIDE void pack_panel(const Matrix<T>& from, std::int64_t rows, std::int64_t 
         for (; j + kFloats <= columns; j += kFloats)
           for (std::int64_t each = i; each < end; each += kFloats)
             transpose_block(from.data + each + j * from.columns, from.columns,
-                            to + each * kColumns + j);
+                            to + each * kColumns + j, kColumns);
     }
     pack_elements(from, i, end, j, columns, to);
   }

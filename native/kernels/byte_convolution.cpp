@@ -3,13 +3,13 @@
 // of a product, whose left one is the weights.
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "native/byte_product.h"
 #include "native/kernel.h"
-#include "native/padded_planes.h"
 #include "native/scratch.h"
+#include "native/tap_planes.h"
+#include "native/transpose_block.h"
 #include "native/wide.h"
 #include "reference/axes.h"
 #include "reference/quantize.h"
@@ -19,116 +19,6 @@ namespace aoe::native {
 namespace {
 
 constexpr std::int64_t kColumns = QuadPanel::kColumns;
-
-/// The planes of all images, and what the taps of a window read in them for kColumns outputs.
-class TapPlanes {
- public:
-  /// `padding`: the byte around a plane.
-  TapPlanes(const Run& run, const reference::Window& window, std::uint8_t padding)
-      : window_(window), padding_(padding), data_(run.inputs[0].as<std::uint8_t>()) {
-    if (!PaddedPlanes::takes(window)) return;
-    planes_.emplace(window);
-    taps_ = planes_->taps();
-    const bool is_dense = planes_->is_plane() && planes_->numbers() == outputs_;
-    if (!is_dense || outputs_ < kColumns) copy(run);
-  }
-
-  /// The first of those that are read with output `first`: nothing is read behind the last plane.
-  std::int64_t begin(std::int64_t first) const {
-    return copy_ || !planes_ ? first : std::min(first, outputs_ - kColumns);
-  }
-
-  /// What they read, tap by tap and plane by plane from `plane` on, becomes the rows of a panel.
-  void pack(std::int64_t plane, std::int64_t begin, std::uint8_t flipped, QuadPanel& panel) const {
-    const std::vector<Stretch> stretches = stretches_from(begin);
-    const std::int64_t taps = window_.kernel_elements();
-    const std::uint8_t* from = data_ + plane * stride_;
-    std::int64_t tap = 0;  // panels ask for their rows in order
-    const auto next = [&](const auto& read) {
-      const std::uint8_t* const row = read(from, tap);
-      if (++tap == taps) tap = 0, from += stride_;
-      return row;
-    };
-    if (!planes_)
-      return panel.pack(flipped, [&](std::int64_t, std::uint8_t* to) {
-        return next([&](const std::uint8_t* x, std::int64_t t) { return gather(x, t, begin, to); });
-      });
-    panel.pack(flipped, [&, at = taps_.data()](std::int64_t, std::uint8_t* to) {
-      return next(
-          [&](const std::uint8_t* x, std::int64_t t) { return join(x + at[t], stretches, to); });
-    });
-  }
-
- private:
-  /// Outputs of a row: their place among those of the block, and where the first lies in a plane.
-  struct Stretch {
-    std::int64_t place, at;
-  };
-  static constexpr std::int64_t kChunk = 16;  ///< bytes that are copied at once
-
-  std::vector<Stretch> stretches_from(std::int64_t begin) const {
-    std::vector<Stretch> all;
-    const auto& [d, h, w] = window_.axes;
-    const std::int64_t end = std::min(begin + kColumns, outputs_);
-    for (std::int64_t output = begin, count; planes_ && output < end; output += count) {
-      const std::int64_t row = output / w.output, x = output % w.output;
-      count = std::min(w.output - x, end - output);
-      const std::int64_t at = planes_->number(row / h.output, row % h.output) + x;
-      for (std::int64_t i = 0; i < count; i += kChunk) all.push_back({output - begin + i, at + i});
-    }
-    const auto follows = [&](const Stretch& s) { return s.at - s.place == all[0].at; };
-    if (std::ranges::all_of(all, follows) && !all.empty()) all.erase(all.begin() + 1, all.end());
-    return all;
-  }
-
-  /// Where they lie side by side, or a copy, chunk over the end of the chunk before.
-  static const std::uint8_t* join(const std::uint8_t* x, const std::vector<Stretch>& stretches,
-                                  std::uint8_t* to) {
-    if (stretches.size() == 1) return x + stretches[0].at;
-    for (const auto& [place, at] : stretches) std::memcpy(to + place, x + at, kChunk);
-    return to;
-  }
-
-  void copy(const Run& run) {
-    stride_ = planes_->elements() + kColumns;
-    const std::int64_t planes = run.shape(0)[0] * run.shape(0)[1];
-    copy_.emplace(static_cast<std::size_t>(planes * stride_));
-    auto* const to = copy_->as<std::uint8_t>();
-    run.threads.share(
-        planes, static_cast<double>(stride_) / 8, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) {
-            std::memset(to + i * stride_, padding_, static_cast<std::size_t>(stride_));
-            planes_->copy(data_ + i * window_.input_elements(), to + i * stride_);
-          }
-        });
-    data_ = to;
-  }
-
-  /// For windows that planes with their padding do not take.
-  const std::uint8_t* gather(const std::uint8_t* plane, std::int64_t tap, std::int64_t begin,
-                             std::uint8_t* to) const {
-    const auto& [d, h, w] = window_.axes;
-    for (std::int64_t j = 0; j < kColumns; ++j) {
-      const std::int64_t output = begin + j;
-      const std::int64_t z = d.tap(output / w.output / h.output, tap / w.kernel / h.kernel),
-                         y = h.tap(output / w.output % h.output, tap / w.kernel % h.kernel),
-                         x = w.tap(output % w.output, tap % w.kernel);
-      const bool is_inside =
-          output < outputs_ && d.is_inside(z) && h.is_inside(y) && w.is_inside(x);
-      to[j] = is_inside ? plane[(z * h.input + y) * w.input + x] : padding_;
-    }
-    return to;
-  }
-
-  const reference::Window& window_;
-  const std::uint8_t padding_;
-  const std::int64_t outputs_ = window_.output_elements();  ///< of a plane
-  std::optional<PaddedPlanes> planes_;
-  std::vector<std::int64_t> taps_;
-  const std::uint8_t* data_;
-  std::int64_t stride_ = window_.input_elements();  ///< from plane to plane
-  std::optional<Scratch> copy_;
-};
 
 /// What the sums of an output channel become: themselves, or real numbers.
 struct ChannelEnding {
@@ -157,10 +47,10 @@ template <typename Y>
 class ByteConvolution {
  public:
   /// `zeros`: the input that the zero points of images are; those of weights stand behind it.
-  ByteConvolution(const Run& run, std::size_t zeros, ChannelEnding ending)
+  ByteConvolution(const Run& run, const reference::Window& window, std::size_t zeros,
+                  ChannelEnding ending)
       : run_(run),
-        window_(reference::window_of(run.attrs, run.shape(0),
-                                     reference::kernel_of(run.attrs, run.shape(1)))),
+        window_(window),
         x_(byte_factor(run, 0, zeros, false)),
         weights_(byte_factor(run, 1, zeros + 1, true)),
         packed_(run.made_of(
@@ -224,7 +114,7 @@ class ByteConvolution {
   }
 
   const Run& run_;
-  const reference::Window window_;
+  const reference::Window& window_;
   const std::int64_t places_ = window_.output_elements();
   const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
   const std::int64_t length_ = channels_ * window_.kernel_elements();
@@ -237,13 +127,179 @@ class ByteConvolution {
   const ChannelEnding ending_;
 };
 
+/// to[j][i] = from[i][j] of so many rows and columns.
+AOE_WIDE void turn_bytes(const std::uint8_t* from, std::int64_t stride, std::int64_t rows,
+                         std::int64_t columns, std::uint8_t* to) {
+  std::int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const std::uint8_t* const row = from + i * stride;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const std::uint8_t four[] = {row[j], row[stride + j], row[2 * stride + j],
+                                   row[3 * stride + j]};
+      std::memcpy(to + j * rows + i, four, sizeof four);
+    }
+  }
+  for (; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * stride + j];
+}
+
+/// Over few places: they are rows of the left factor, and output channels columns of the right one, whose panels are made of weights once.
+/// As columns places leave vectors empty (49 of 64), and are laid out anew for each block of them. (Weights are packed anew where a model's
+/// images become larger than that, or smaller again.)
+template <typename Y>
+class PlaceConvolution {
+ public:
+  static bool takes(const Run& run, const reference::Window& window) {
+    constexpr std::int64_t kMostPlaces = 256, kLeastChannels = 2 * kColumns, kLeastLength = 128;
+    const Shape& weight = run.shape(1);
+    return run.kept(1) != nullptr && window.output_elements() <= kMostPlaces &&
+           weight[0] / run.attrs.get_int("group", 1) >= kLeastChannels &&
+           weight[1] * window.kernel_elements() >= kLeastLength;
+  }
+
+  PlaceConvolution(const Run& run, const reference::Window& window, std::size_t zeros,
+                   ChannelEnding ending)
+      : run_(run),
+        window_(window),
+        x_(byte_factor(run, 0, zeros, true)),
+        weights_(byte_factor(run, 1, zeros + 1, false)),
+        panels_(run.made_of(1, [&] { return packed_weights(); })),
+        ending_(std::move(ending)) {}
+
+  void run() const {
+    constexpr double kProductsPerNs = 100;
+    const double cost = static_cast<double>(places_ * kColumns * length_) / kProductsPerNs;
+    const std::int64_t tiles = (places_ + QuadPanel::kMostRows - 1) / QuadPanel::kMostRows;
+    for (std::int64_t group = 0; group < run_.shape(0)[0] * groups_; ++group) {
+      const Scratch taps = taps_of(group);
+      const QuadRows rows({taps.as<std::uint8_t>(), x_.flipped, {}}, places_, length_,
+                          run_.threads);
+      run_.threads.share(panels_of_group_, cost, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t panel = begin; panel < end; ++panel)
+          for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            const std::int64_t first = places_ * tile / tiles;
+            multiply(rows, group, panel, first, places_ * (tile + 1) / tiles - first);
+          }
+      });
+    }
+  }
+
+ private:
+  /// Tap by tap, all inputs of a group: so do those that places read lie.
+  std::vector<QuadPanel> packed_weights() const {
+    std::vector<QuadPanel> all(static_cast<std::size_t>(groups_ * panels_of_group_),
+                               QuadPanel(length_));
+    const std::int64_t taps = window_.kernel_elements();
+    const auto pack = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t first = i % panels_of_group_ * kColumns;
+        const std::uint8_t* from =
+            weights_.data + (i / panels_of_group_ * per_group_ + first) * length_;
+        const std::int64_t columns = std::min(kColumns, per_group_ - first);
+        const auto row = [&](std::int64_t step, std::uint8_t* to) {
+          const std::int64_t at = step % channels_ * taps + step / channels_;
+          for (std::int64_t j = 0; j < kColumns; ++j)
+            to[j] = j < columns ? from[j * length_ + at] : weights_.flipped;
+          return static_cast<const std::uint8_t*>(to);
+        };
+        all[static_cast<std::size_t>(i)].pack(weights_.flipped, row);
+      }
+    };
+    run_.threads.share(std::ssize(all), static_cast<double>(length_ * kColumns), pack);
+    return all;
+  }
+
+  /// Of a group of an image, what each place reads.
+  Scratch taps_of(std::int64_t group) const {
+    const std::int64_t inputs = window_.input_elements();
+    const Scratch turned(static_cast<std::size_t>(inputs * channels_));
+    auto* const pixels = turned.as<std::uint8_t>();
+    const std::uint8_t* from = x_.data + group * channels_ * inputs;
+    run_.threads.share(
+        inputs, static_cast<double>(channels_), [&](std::int64_t begin, std::int64_t end) {
+          turn_bytes(from + begin, inputs, channels_, end - begin, pixels + begin * channels_);
+        });
+    Scratch rows(static_cast<std::size_t>(places_ * length_));
+    run_.threads.share(places_, static_cast<double>(length_) / 16,
+                       [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t i = begin; i < end; ++i)
+                           read_taps(pixels, i, rows.as<std::uint8_t>() + i * length_);
+                       });
+    return rows;
+  }
+
+  void read_taps(const std::uint8_t* pixels, std::int64_t place, std::uint8_t* to) const {
+    const auto& [d, h, w] = window_.axes;
+    const auto bytes = static_cast<std::size_t>(channels_);
+    for (std::int64_t tap = 0; tap < window_.kernel_elements(); ++tap, to += channels_) {
+      const std::int64_t z = d.tap(place / w.output / h.output, tap / w.kernel / h.kernel),
+                         y = h.tap(place / w.output % h.output, tap / w.kernel % h.kernel),
+                         x = w.tap(place % w.output, tap % w.kernel);
+      if (d.is_inside(z) && h.is_inside(y) && w.is_inside(x))
+        std::memcpy(to, pixels + ((z * h.input + y) * w.input + x) * channels_, bytes);
+      else
+        std::memset(to, static_cast<std::uint8_t>(x_.zero(0)) ^ x_.flipped, bytes);
+    }
+  }
+
+  /// Output channels of a panel at places [first, first + count).
+  void multiply(const QuadRows& rows, std::int64_t group, std::int64_t panel, std::int64_t first,
+                std::int64_t count) const {
+    const std::int64_t channel = group % groups_ * per_group_ + panel * kColumns,
+                       columns = std::min(kColumns, per_group_ - panel * kColumns);
+    const QuadPanel& right =
+        (*panels_)[static_cast<std::size_t>(group % groups_ * panels_of_group_ + panel)];
+    constexpr std::int64_t kMostPlaces = QuadPanel::kMostRows;
+    Quad products[kMostPlaces * kColumns], right_zeros[kColumns] = {};
+    std::int32_t sums[kMostPlaces * kColumns] = {}, turned[kColumns * kMostPlaces];
+    right.multiply(rows, first, count, columns, products);
+    for (std::int64_t j = 0; j < columns; ++j) right_zeros[j] = weights_.zero(channel + j);
+    for (std::int64_t r = 0; r < count; ++r)
+      take_off_zeros(products + r * kColumns, x_.zero(0), right.sums(),
+                     rows.sum(first + r) - x_.zero(0) * static_cast<Quad>(length_), right_zeros,
+                     kColumns, sums + r * kColumns);
+    turn(sums, count, turned);
+    Y* y = run_.output(0).as<Y>() + (group * per_group_ + panel * kColumns) * places_ + first;
+    for (std::int64_t j = 0; j < columns; ++j, y += places_)
+      for (std::int64_t r = 0; r < count; r += kColumns) {
+        Y ended[kColumns];
+        ending_.apply(turned + j * kMostPlaces + r, channel + j, ended);
+        std::copy_n(ended, std::min(kColumns, count - r), y + r);
+      }
+  }
+
+  /// to[j][r] = sums[r][j].
+  AOE_WIDE static void turn(const std::int32_t* sums, std::int64_t count, std::int32_t* to) {
+    for (std::int64_t r = 0; r < count; r += kFloats)
+      for (std::int64_t j = 0; j < kColumns; j += kFloats)
+        transpose_block(sums + r * kColumns + j, kColumns, to + j * QuadPanel::kMostRows + r,
+                        QuadPanel::kMostRows);
+  }
+
+  const Run& run_;
+  const reference::Window& window_;
+  const std::int64_t places_ = window_.output_elements();
+  const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
+  const std::int64_t length_ = channels_ * window_.kernel_elements();
+  const std::int64_t groups_ = run_.attrs.get_int("group", 1);
+  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
+  const std::int64_t panels_of_group_ = (per_group_ + kColumns - 1) / kColumns;
+  const ByteFactor x_, weights_;
+  const std::shared_ptr<const std::vector<QuadPanel>> panels_;
+  const ChannelEnding ending_;
+};
+
 template <typename Y>
 void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
   const Tensor y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const std::vector<double> zero_points = reference::quant_parameter(run.inputs, zeros + 1, 0);
   reference::parameter_at(zero_points, run.shape(1)[0] - 1);  // or the model is refused
-  ByteConvolution<Y>(run, zeros, std::move(ending)).run();
+  const reference::Window window =
+      reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
+  if (PlaceConvolution<Y>::takes(run, window))
+    return PlaceConvolution<Y>(run, window, zeros, std::move(ending)).run();
+  ByteConvolution<Y>(run, window, zeros, std::move(ending)).run();
 }
 
 void run_quant_conv(const Run& run) {

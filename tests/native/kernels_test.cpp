@@ -199,6 +199,23 @@ RandomCall image_call(const std::string& type, DataType dtype) {
   return drawn;
 }
 
+/// Places are rows there, in groups, with borders and zero points for each channel.
+TEST(Kernels, ConvolutionsOfBytesOverFewPlacesAgree) {
+  for (const auto& [x, w] : {std::pair{DataType::kUint8, DataType::kInt8},
+                             std::pair{DataType::kInt8, DataType::kUint8}}) {
+    RandomCall drawn{.call = {.type = "ConvInteger", .version = 10}};
+    drawn.call.attrs.set("group", std::int64_t{2});
+    drawn.call.attrs.set("pads", std::vector<std::int64_t>{1, 0, 2, 1});
+    drawn.call.attrs.set("strides", std::vector<std::int64_t>{1, 2});
+    drawn.call.attrs.set("dilations", std::vector<std::int64_t>{2, 1});
+    for (const auto& [dtype, shape] :
+         {std::pair{x, Shape{2, 38, 11, 13}}, std::pair{w, Shape{140, 19, 3, 3}},
+          std::pair{x, Shape{}}, std::pair{w, Shape{140}}})
+      drawn.inputs.push_back(random_tensor({.dtype = dtype, .shape = shape}, drawn.inputs.size()));
+    for (int threads : {1, 3}) check(drawn, threads, true, true);
+  }
+}
+
 /// Nobody looks at them in the second run.
 TEST(Kernels, MakeWhatTheyMakeOfWeightsOnce) {
   std::vector<RandomCall> calls = {image_call("ConvInteger", DataType::kUint8),

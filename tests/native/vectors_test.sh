@@ -10,4 +10,4 @@ expect() { # FUNCTION FILE INSTRUCTION
 objdump=$1 library=$2
 expect 'sum_taps<8>' native/depthwise.cpp 'vfmadd[0-9]*ps'
 expect 'write_larger<true, float>' native/maxima.h vmaxps
-expect 'transpose_block' native/panels.cpp vunpcklps
+expect 'transpose_block<float>' native/transpose_block.h vunpcklps
