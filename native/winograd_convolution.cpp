@@ -352,8 +352,9 @@ bool may_run_by_tiles(const Question& question) {
 }
 
 bool runs_by_tiles(const Run& run, const reference::Window& window) {
-  constexpr std::int64_t kLeastTiles = 24;
-  constexpr std::int64_t kWeightsOfTile = 2048;  // as it takes so long to transform and read them
+  // It takes so long to transform weights, and to read them where that is done.
+  const bool is_kept = run.kept(1) != nullptr;
+  const std::int64_t least_tiles = is_kept ? 16 : 24, weights_of_tile = is_kept ? 16384 : 2048;
   const auto suits = [](const reference::WindowAxis& axis) {
     return axis.stride == 1 && axis.dilation == 1 && axis.pad_begin >= 0 && axis.pad_end >= 0;
   };
@@ -365,7 +366,7 @@ bool runs_by_tiles(const Run& run, const reference::Window& window) {
   if (run.attrs.has(reference::kHighPrecision) || !has_tiles(weight, groups)) return false;
   const std::int64_t tiles = tiles_along(window.height()) * tiles_along(window.width());
   return suits(window.height()) && suits(window.width()) &&
-         tiles >= std::max(kLeastTiles, weight[0] / groups * weight[1] / kWeightsOfTile);
+         tiles >= std::max(least_tiles, weight[0] / groups * weight[1] / weights_of_tile);
 }
 
 void run_winograd_convolution(const Run& run, const reference::Window& window,
