@@ -17,15 +17,15 @@ std::int64_t quads_of(std::int64_t bytes) {
   return (bytes + 3) / 4;
 }
 
-/// to[i] = from[i] with the bits `flipped` the other way. Returns the sum of what it wrote.
-AOE_WIDE Quad flip(const std::uint8_t* from, std::uint8_t flipped, std::int64_t count,
+/// to[i] = from[i] with the bits `flipped` the other way.
+AOE_WIDE void flip(const std::uint8_t* from, std::uint8_t flipped, std::int64_t count,
                    std::uint8_t* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<std::uint8_t>(from[i] ^ flipped);
+}
+
+AOE_WIDE Quad sum_of(const std::uint8_t* x, std::int64_t count) {
   Quad sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto byte = static_cast<std::uint8_t>(from[i] ^ flipped);
-    sum += byte;
-    to[i] = byte;
-  }
+  for (std::int64_t i = 0; i < count; ++i) sum += x[i];
   return sum;
 }
 
@@ -86,6 +86,13 @@ ByteFactor byte_factor(const Run& run, std::size_t i, std::size_t zero, bool is_
 
 QuadRows::QuadRows(const ByteFactor& factor, std::int64_t rows, std::int64_t length,
                    Threads& threads)
+    : QuadRows(rows, length, threads, [&](std::int64_t row, std::uint8_t* to) {
+        flip(factor.data + row * length, factor.flipped, length, to);
+      }) {
+}
+
+QuadRows::QuadRows(std::int64_t rows, std::int64_t length, Threads& threads,
+                   const std::function<void(std::int64_t row, std::uint8_t* to)>& write)
     : quads_(quads_of(length)),
       stride_(quads_ % kSetQuads == 0 ? quads_ + kLineQuads : quads_),
       packed_(static_cast<std::size_t>(rows * stride_) * sizeof(Quad)),
@@ -94,9 +101,10 @@ QuadRows::QuadRows(const ByteFactor& factor, std::int64_t rows, std::int64_t len
   threads.share(rows, static_cast<double>(length) / 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
       Quad* const row = packed_.as<Quad>() + r * stride_;
+      auto* const bytes = reinterpret_cast<std::uint8_t*>(row);
       row[quads_ - 1] = 0;  // of which bytes may be left over
-      sums_[static_cast<std::size_t>(r)] = flip(factor.data + r * length, factor.flipped, length,
-                                                reinterpret_cast<std::uint8_t*>(row));
+      write(r, bytes);
+      sums_[static_cast<std::size_t>(r)] = sum_of(bytes, length);
     }
   });
 }

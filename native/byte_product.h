@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "native/kernel.h"
@@ -33,6 +34,9 @@ ByteFactor byte_factor(const Run& run, std::size_t i, std::size_t zero, bool is_
 class QuadRows {
  public:
   QuadRows(const ByteFactor& factor, std::int64_t rows, std::int64_t length, Threads& threads);
+  /// The bytes of each as `write` leaves them, moved.
+  QuadRows(std::int64_t rows, std::int64_t length, Threads& threads,
+           const std::function<void(std::int64_t row, std::uint8_t* to)>& write);
 
   Rows<const Quad> from(std::int64_t row, std::int64_t quad) const {
     return {packed_.as<Quad>() + row * stride_ + quad, stride_};

@@ -2,6 +2,7 @@
 // of the window reads for neighbouring outputs lies side by side in planes with their padding (padded_planes.h): rows of the right factor
 // of a product, whose left one is the weights.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -127,20 +128,23 @@ class ByteConvolution {
   const ChannelEnding ending_;
 };
 
-/// to[j][i] = from[i][j] of so many rows and columns.
-AOE_WIDE void turn_bytes(const std::uint8_t* from, std::int64_t stride, std::int64_t rows,
-                         std::int64_t columns, std::uint8_t* to) {
+/// to[j][i] = from[i][j] of so many rows and columns, with the bits `flipped` the other way.
+AOE_WIDE void turn_bytes(const std::uint8_t* from, std::int64_t stride, std::uint8_t flipped,
+                         std::int64_t rows, std::int64_t columns, std::uint8_t* to) {
+  const Quad all_flipped = flipped * Quad{0x01010101u};
   std::int64_t i = 0;
   for (; i + 4 <= rows; i += 4) {
     const std::uint8_t* const row = from + i * stride;
     for (std::int64_t j = 0; j < columns; ++j) {
       const std::uint8_t four[] = {row[j], row[stride + j], row[2 * stride + j],
                                    row[3 * stride + j]};
-      std::memcpy(to + j * rows + i, four, sizeof four);
+      const Quad quad = std::bit_cast<Quad>(four) ^ all_flipped;
+      std::memcpy(to + j * rows + i, &quad, sizeof quad);
     }
   }
   for (; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * stride + j];
+    for (std::int64_t j = 0; j < columns; ++j)
+      to[j * rows + i] = static_cast<std::uint8_t>(from[i * stride + j] ^ flipped);
 }
 
 /// Over few places: they are rows of the left factor, and output channels columns of the right one, whose panels are made of weights once.
@@ -171,9 +175,7 @@ class PlaceConvolution {
     const double cost = static_cast<double>(places_ * kColumns * length_) / kProductsPerNs;
     const std::int64_t tiles = (places_ + QuadPanel::kMostRows - 1) / QuadPanel::kMostRows;
     for (std::int64_t group = 0; group < run_.shape(0)[0] * groups_; ++group) {
-      const Scratch taps = taps_of(group);
-      const QuadRows rows({taps.as<std::uint8_t>(), x_.flipped, {}}, places_, length_,
-                          run_.threads);
+      const QuadRows rows = rows_of(group);
       run_.threads.share(panels_of_group_, cost, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t panel = begin; panel < end; ++panel)
           for (std::int64_t tile = 0; tile < tiles; ++tile) {
@@ -210,22 +212,18 @@ class PlaceConvolution {
   }
 
   /// Of a group of an image, what each place reads.
-  Scratch taps_of(std::int64_t group) const {
+  QuadRows rows_of(std::int64_t group) const {
     const std::int64_t inputs = window_.input_elements();
     const Scratch turned(static_cast<std::size_t>(inputs * channels_));
     auto* const pixels = turned.as<std::uint8_t>();
     const std::uint8_t* from = x_.data + group * channels_ * inputs;
-    run_.threads.share(
-        inputs, static_cast<double>(channels_), [&](std::int64_t begin, std::int64_t end) {
-          turn_bytes(from + begin, inputs, channels_, end - begin, pixels + begin * channels_);
-        });
-    Scratch rows(static_cast<std::size_t>(places_ * length_));
-    run_.threads.share(places_, static_cast<double>(length_) / 16,
+    run_.threads.share(inputs, static_cast<double>(channels_),
                        [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t i = begin; i < end; ++i)
-                           read_taps(pixels, i, rows.as<std::uint8_t>() + i * length_);
+                         turn_bytes(from + begin, inputs, x_.flipped, channels_, end - begin,
+                                    pixels + begin * channels_);
                        });
-    return rows;
+    return {places_, length_, run_.threads,
+            [&](std::int64_t place, std::uint8_t* to) { read_taps(pixels, place, to); }};
   }
 
   void read_taps(const std::uint8_t* pixels, std::int64_t place, std::uint8_t* to) const {
@@ -238,7 +236,7 @@ class PlaceConvolution {
       if (d.is_inside(z) && h.is_inside(y) && w.is_inside(x))
         std::memcpy(to, pixels + ((z * h.input + y) * w.input + x) * channels_, bytes);
       else
-        std::memset(to, static_cast<std::uint8_t>(x_.zero(0)) ^ x_.flipped, bytes);
+        std::memset(to, static_cast<std::uint8_t>(x_.zero(0)), bytes);
     }
   }
 
