@@ -354,7 +354,7 @@ bool may_run_by_tiles(const Question& question) {
 bool runs_by_tiles(const Run& run, const reference::Window& window) {
   // It takes so long to transform weights, and to read them where that is done.
   const bool is_kept = run.kept(1) != nullptr;
-  const std::int64_t least_tiles = is_kept ? 16 : 24, weights_of_tile = is_kept ? 16384 : 2048;
+  const std::int64_t least_tiles = is_kept ? 16 : 24, weights_of_tile = is_kept ? 10240 : 2048;
   const auto suits = [](const reference::WindowAxis& axis) {
     return axis.stride == 1 && axis.dilation == 1 && axis.pad_begin >= 0 && axis.pad_end >= 0;
   };

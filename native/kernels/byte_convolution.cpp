@@ -154,7 +154,7 @@ template <typename Y>
 class PlaceConvolution {
  public:
   static bool takes(const Run& run, const reference::Window& window) {
-    constexpr std::int64_t kMostPlaces = 256, kLeastChannels = 2 * kColumns, kLeastLength = 128;
+    constexpr std::int64_t kMostPlaces = 256, kLeastChannels = 2 * kColumns, kLeastLength = 512;
     const Shape& weight = run.shape(1);
     return run.kept(1) != nullptr && window.output_elements() <= kMostPlaces &&
            weight[0] / run.attrs.get_int("group", 1) >= kLeastChannels &&

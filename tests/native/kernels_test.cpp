@@ -209,7 +209,7 @@ TEST(Kernels, ConvolutionsOfBytesOverFewPlacesAgree) {
     drawn.call.attrs.set("strides", std::vector<std::int64_t>{1, 2});
     drawn.call.attrs.set("dilations", std::vector<std::int64_t>{2, 1});
     for (const auto& [dtype, shape] :
-         {std::pair{x, Shape{2, 38, 11, 13}}, std::pair{w, Shape{140, 19, 3, 3}},
+         {std::pair{x, Shape{2, 116, 11, 13}}, std::pair{w, Shape{140, 58, 3, 3}},
           std::pair{x, Shape{}}, std::pair{w, Shape{140}}})
       drawn.inputs.push_back(random_tensor({.dtype = dtype, .shape = shape}, drawn.inputs.size()));
     for (int threads : {1, 3}) check(drawn, threads, true, true);
