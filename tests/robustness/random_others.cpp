@@ -44,8 +44,9 @@ void add_dft(ModelDraw& d) {
   if (d.one_in(3)) attrs.set("inverse", std::int64_t{1});
   if (shape.back() == 1 && d.one_in(2)) attrs.set("onesided", std::int64_t{1});
   std::vector<Id> inputs = {d.fresh(DataType::kFloat, shape)};
-  inputs.push_back(d.one_in(2) ? kAbsent
-                               : d.numbers(DataType::kInt64, {}, 1, static_cast<double>(d.dim(40) + 1)));
+  inputs.push_back(d.one_in(2)
+                       ? kAbsent
+                       : d.numbers(DataType::kInt64, {}, 1, static_cast<double>(d.dim(40) + 1)));
   if (d.opset() >= 20)
     inputs.push_back(d.scalar(DataType::kInt64, static_cast<double>(axis)));
   else
@@ -67,8 +68,8 @@ void add_reducing_scatter(ModelDraw& d) {
   const Id updates = d.fresh(d.dtype_of(x), of);
   const double last = static_cast<double>(shape[0]) - 1;
   if (by_rows)
-    return void(d.add("ScatterND", {x, d.numbers(DataType::kInt64, {of[0], 1}, 0, last), updates},
-                      attrs));
+    return void(
+        d.add("ScatterND", {x, d.numbers(DataType::kInt64, {of[0], 1}, 0, last), updates}, attrs));
   attrs.set("axis", std::int64_t{0});
   d.add("ScatterElements", {x, d.numbers(DataType::kInt64, of, -last - 1, last), updates}, attrs);
 }
@@ -155,9 +156,8 @@ void add_new_normalization(ModelDraw& d) {
   const Shape normalized(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.end());
   Attrs attrs;
   attrs.set("axis", axis);
-  d.add_composite("", "RMSNormalization",
-                  {x, d.numbers(DataType::kFloat, normalized, 0.5, 1.5)}, attrs,
-                  {{.dtype = DataType::kFloat, .shape = shape}}, Exactness::kWild);
+  d.add_composite("", "RMSNormalization", {x, d.numbers(DataType::kFloat, normalized, 0.5, 1.5)},
+                  attrs, {{.dtype = DataType::kFloat, .shape = shape}}, Exactness::kWild);
 }
 
 void add_attention(ModelDraw& d) {
@@ -181,8 +181,9 @@ void add_attention(ModelDraw& d) {
 }  // namespace
 
 std::vector<NodeDrawer> other_drawers() {
-  return {add_grid_sample, add_roi_align, add_dft,      add_reducing_scatter, add_batched_gather,
-          add_byte_product, add_byte_product, add_sequence, add_new_normalization, add_attention};
+  return {add_grid_sample,       add_roi_align,    add_dft,          add_reducing_scatter,
+          add_batched_gather,    add_byte_product, add_byte_product, add_sequence,
+          add_new_normalization, add_attention};
 }
 
 }  // namespace aoe::tests
