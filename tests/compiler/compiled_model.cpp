@@ -105,6 +105,25 @@ class Buffers {
   std::vector<Tensor> inputs_, outputs_;
 };
 
+/// For two sets of inputs.
+void expect_runs_like(const graph::Graph& meaning, runtime::Executor& executor,
+                      const std::function<bool(const std::string&)>& is_open) {
+  Buffers buffers(executor, tests::random_inputs(meaning, 1));
+  for (const std::uint32_t seed : {1, 2}) {
+    const auto inputs = tests::random_inputs(meaning, seed);
+    const auto expected = tests::interpret(meaning, inputs);
+    buffers.run(executor, inputs);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::string& name = meaning.values[meaning.outputs[i]].name;
+      if (is_open(name)) continue;
+      expect_close(
+          *expected[i], buffers.outputs()[i],
+          "run " + std::to_string(seed) + ", output " + std::to_string(i) + " '" + name + "'");
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 }  // namespace
 
 CompileOptions options_for(Soc soc, int threads) {
@@ -117,25 +136,22 @@ CompileOptions options_for(Soc soc, int threads) {
 Om expect_compiled_like_reference(const graph::Graph& graph, const CompileOptions& options,
                                   const graph::Graph& meaning,
                                   const std::function<bool(const std::string&)>& is_open) {
+  return expect_compiled_like_each(graph, options, std::span(&meaning, 1), is_open);
+}
+
+Om expect_compiled_like_each(const graph::Graph& graph, const CompileOptions& options,
+                             std::span<const graph::Graph> meanings,
+                             const std::function<bool(const std::string&)>& is_open) {
   Om om = compile(graph, options).om;
   const GuardedBuffer arena(om.arena_bytes);
   fill_with_nan(arena);
   runtime::Executor executor(
       om, {.threads = options.soc.threads, .arena = {arena.as<std::byte>(), arena.size_bytes()}});
-  for (std::size_t i = 0; i < meaning.outputs.size(); ++i)
-    EXPECT_EQ(executor.output(i).name, meaning.values[meaning.outputs[i]].name);
-  Buffers buffers(executor, tests::random_inputs(meaning, 1));
-  for (const std::uint32_t seed : {1, 2}) {
-    const auto inputs = tests::random_inputs(meaning, seed);
-    const auto expected = tests::interpret(meaning, inputs);
-    buffers.run(executor, inputs);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      if (is_open(meaning.values[meaning.outputs[i]].name)) continue;
-      expect_close(*expected[i], buffers.outputs()[i],
-                   "run " + std::to_string(seed) + ", output " + std::to_string(i) + " '" +
-                       meaning.values[meaning.outputs[i]].name + "'");
-      if (testing::Test::HasFatalFailure()) return om;
-    }
+  for (const graph::Graph& meaning : meanings) {
+    for (std::size_t i = 0; i < meaning.outputs.size(); ++i)
+      EXPECT_EQ(executor.output(i).name, meaning.values[meaning.outputs[i]].name);
+    expect_runs_like(meaning, executor, is_open);
+    if (testing::Test::HasFatalFailure()) return om;
   }
   return om;
 }

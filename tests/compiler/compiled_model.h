@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "compiler/compiler.h"
@@ -21,6 +22,10 @@ runtime::Om expect_compiled_like_reference(
     const std::function<bool(const std::string&)>& is_open = [](const std::string&) {
       return false;
     });
+/// The same for what it means at several sizes of its inputs, one after the other.
+runtime::Om expect_compiled_like_each(const graph::Graph& graph, const CompileOptions& options,
+                                      std::span<const graph::Graph> meanings,
+                                      const std::function<bool(const std::string&)>& is_open);
 inline runtime::Om expect_compiled_like_reference(const graph::Graph& graph,
                                                   const CompileOptions& options) {
   return expect_compiled_like_reference(graph, options, graph);

@@ -83,7 +83,7 @@ bool quantises(const reference::OpCall& call) {
 bool is_open(const Task& task, Special special) {
   static const std::set<std::string> kSquaring = {"LayerNorm", "InstanceNorm", "GroupNorm",
                                                   "RMSNorm",   "LRN",          "LpNorm",
-                                                  "LpPool",    "ReduceL2",     "ReduceProd"};
+                                                  "LpPool",    "ReduceL2",     "ReduceProd", "LinearAttention"};
   const std::string& type = task.anchor().type;
   // A gate of Relu is as large as what it reads, and is multiplied by states that are.
   const bool has_open_gates = reference::is_kind(type, reference::OpKind::kRecurrence) &&

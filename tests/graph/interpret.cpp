@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/error.h"
 #include "base/text_pool.h"
 #include "reference/axes.h"
 #include "reference/broadcast.h"
@@ -115,6 +116,9 @@ std::vector<ConstantPtr> run_scan(const Node& node, const std::vector<ConstantPt
                                      operands[states + scan]->desc().shape.size());
   };
   const std::int64_t trips = operands[states]->desc().shape[axis_of(0)];
+  for (std::size_t i = 1; i < scans; ++i)
+    if (operands[states + i]->desc().shape[axis_of(i)] != trips)
+      throw Error(ExitCode::kModel, "what it scans differs in length");
   std::vector<ConstantPtr> values(operands.begin(),
                                   operands.begin() + static_cast<std::ptrdiff_t>(states));
   std::vector<std::vector<ConstantPtr>> collected(body.graph().outputs.size() - states);

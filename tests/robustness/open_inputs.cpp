@@ -1,9 +1,8 @@
 // See open_inputs.h.
 #include "tests/robustness/open_inputs.h"
 
+#include <map>
 #include <string>
-
-#include "tests/seeds.h"
 
 namespace aoe::tests {
 
@@ -31,6 +30,27 @@ graph::ImportOptions open_sizes_of(const onnx::ModelProto& model) {
     for (const auto& dim : input.type().tensor_type().shape().dim())
       shape.push_back(dim.has_dim_value() ? dim.dim_value() : kUnknownDim);
     if (!is_static(shape)) options.input_shapes[input.name()] = shape;
+  }
+  return options;
+}
+
+graph::ImportOptions other_sizes_of(const onnx::ModelProto& model, const onnx::ModelProto& given,
+                                    Random& random) {
+  constexpr std::size_t kMost = 40;
+  std::map<std::string, std::int64_t> sizes;
+  graph::ImportOptions options;
+  for (int i = 0; i < model.graph().input_size(); ++i) {
+    const auto& dims = model.graph().input(i).type().tensor_type().shape().dim();
+    const auto& known = given.graph().input(i).type().tensor_type().shape().dim();
+    Shape shape;
+    for (int d = 0; d < dims.size(); ++d) {
+      shape.push_back(known[d].dim_value());
+      if (dims[d].has_dim_value()) continue;
+      const bool is_other = random.one_in(2);
+      const std::int64_t size = is_other ? 1 + random.below(kMost) : shape.back();
+      shape.back() = sizes.emplace(dims[d].dim_param(), size).first->second;
+    }
+    options.input_shapes[model.graph().input(i).name()] = shape;
   }
   return options;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "graph/import/onnx_import.h"
+#include "tests/seeds.h"
 
 namespace aoe::tests {
 
@@ -14,5 +15,9 @@ onnx::ModelProto with_open_inputs(onnx::ModelProto model, std::uint32_t seed);
 
 /// What imports it so.
 graph::ImportOptions open_sizes_of(const onnx::ModelProto& model);
+
+/// What imports it with sizes for its names: those of `given`, some changed to others, for which the model may not be valid.
+graph::ImportOptions other_sizes_of(const onnx::ModelProto& model, const onnx::ModelProto& given,
+                                    Random& random);
 
 }  // namespace aoe::tests
