@@ -86,6 +86,7 @@ class MaxPool {
     const double cost =
         static_cast<double>(window_.output_elements() * (2 + window_.kernel_elements()));
     if (!has_places() && values_.data == nullptr) return;
+    if (!has_places() && has_lone_columns()) return run_lone_columns(threads, cost);
     if (!has_places() && has_short_rows()) return run_whole_planes(threads, cost);
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
       BestRow<T> best;
@@ -185,6 +186,43 @@ class MaxPool {
              w.output, y);
   }
 
+  /// No window reaches along rows: channels that lie side by side, as a volume.
+  bool has_lone_columns() const {
+    const reference::WindowAxis& w = window_.width();
+    return w.kernel == 1 && w.stride == 1 && w.pad_begin == 0 && w.pad_end == 0;
+  }
+
+  /// The best of slices behind each other, whole ones at once, then of the rows of that.
+  void run_lone_columns(Threads& threads, double cost) const {
+    const auto& [d, h, w] = window_.axes;
+    const std::int64_t slice = h.input * w.input;
+    threads.share(planes_ * d.output, cost / static_cast<double>(d.output),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    std::vector<T> best(static_cast<std::size_t>(slice));
+                    std::vector<const T*> sources;
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const T* const x = x_ + i / d.output * window_.input_elements();
+                      T* to = values_.as<T>() + i * h.output * w.output;
+                      write_best(x, d, i % d.output, slice, sources, best.data());
+                      for (std::int64_t oh = 0; oh < h.output; ++oh, to += w.output)
+                        write_best(best.data(), h, oh, w.output, sources, to);
+                    }
+                  });
+  }
+
+  /// Of the lines that window `i` of an axis reads, `length` long each.
+  static void write_best(const T* lines, const reference::WindowAxis& axis, std::int64_t i,
+                         std::int64_t length, std::vector<const T*>& sources, T* to) {
+    sources.clear();
+    for (std::int64_t k = 0; k < axis.kernel; ++k)
+      if (const std::int64_t line = axis.tap(i, k); axis.is_inside(line))
+        sources.push_back(lines + line * length);
+    if (sources.empty())
+      std::fill_n(to, length, kLowest);
+    else
+      write_largest<std::is_integral_v<T>, T>(sources, length, to);
+  }
+
   /// Windows that begin at so many elements of a row, and beyond them as many as make vectors full.
   std::int64_t begins() const {
     constexpr std::int64_t kFull = 16;
@@ -251,8 +289,6 @@ class MaxPool {
     each_input_row(od, oh, [&](std::int64_t z, std::int64_t y) {
       sources.push_back(x + (z * h.input + y) * w.input);
     });
-    if (!sources.empty() && w.kernel == 1 && w.stride == 1 && w.pad_begin == 0)
-      return write_largest<kOrdered, T>(sources, w.output, to);
     T* rows = columns.rows.data() + w.pad_begin;
     if (sources.empty())
       std::fill_n(rows, w.input, kLowest);
