@@ -46,13 +46,18 @@ bool is_better(T value, T best) {
   return (value > best) | (value != value);
 }
 
+template <typename T>
+AOE_WIDE inline BestOf<T> number_of(T x) {
+  return x;
+}
+
 /// x[i] becomes the best of window i where it is larger or NaN; its place is place + i * place_step.
 template <typename T>
 AOE_WIDE void take_tap(const T* __restrict x, std::int64_t count, PlaceOf<T> place,
                        PlaceOf<T> place_step, BestOf<T>* __restrict values,
                        PlaceOf<T>* __restrict places) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const BestOf<T> value = x[i];
+    const BestOf<T> value = number_of(x[i]);
     const bool is_taken = is_better(value, values[i]);
     values[i] = is_taken ? value : values[i];
     places[i] = is_taken ? place + static_cast<PlaceOf<T>>(i) * place_step : places[i];
