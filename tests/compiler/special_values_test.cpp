@@ -81,9 +81,9 @@ bool quantises(const reference::OpCall& call) {
 /// Squares of large numbers, and products of many, leave the range of float32, not that of the reference's float64, and halves have less of either; a power
 /// to a half is a square root, which differs for one number, negative infinity.
 bool is_open(const Task& task, Special special) {
-  static const std::set<std::string> kSquaring = {"LayerNorm", "InstanceNorm", "GroupNorm",
-                                                  "RMSNorm",   "LRN",          "LpNorm",
-                                                  "LpPool",    "ReduceL2",     "ReduceProd", "LinearAttention"};
+  static const std::set<std::string> kSquaring = {
+      "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm",    "LRN",
+      "LpNorm",    "LpPool",       "ReduceL2",  "ReduceProd", "LinearAttention"};
   const std::string& type = task.anchor().type;
   // A gate of Relu is as large as what it reads, and is multiplied by states that are.
   const bool has_open_gates = reference::is_kind(type, reference::OpKind::kRecurrence) &&
