@@ -154,6 +154,7 @@ struct OpDef {
       -1;  ///< inputs from here on say how the others are taken: shapes, scales, bounds. A formula
            ///< holds where each is one number that is known
   bool is_deterministic = true;  ///< false: not folded (RandomNormal, ...)
+  bool ends_runs = false;        ///< and so is run where its results have no elements as well
   std::size_t min_inputs =
       1;            ///< so many leading inputs must be present; infer() checks it before InferFn
   WindowFn window;  ///< kWindow whose attributes say where its taps are

@@ -59,6 +59,7 @@ void register_control_flow(OpRegistry& registry) {
        .compute = [](const OpContext& context) { fail_model(context.attrs.get_string("why", "")); },
        .flops = [](const CostContext&) { return 0.0; },
        .is_deterministic = false,
+       .ends_runs = true,
        .min_inputs = 0});
 }
 

@@ -7,11 +7,15 @@
 #include <set>
 #include <string>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "compiler/lowering/gear_split.h"
+#include "graph/passes.h"
 #include "graph/precision.h"
+#include "runtime/executor.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
+#include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 
@@ -128,6 +132,27 @@ TEST(Pipeline, NumbersThatFloat32DoesNotHaveAreMovedAsTheyAre) {
     for (const Soc& soc : loopnest::test_socs())
       expect_compiled_like_reference(graph, options_for(soc));
   }
+}
+
+/// What ends such a run has results like those of the other branch, here without elements.
+TEST(Pipeline, ABranchThatCannotRunEndsTheRunThatGivesNothing) {
+  graph::Graph graph = tests::import_text(R"(
+      g (float[0,2] x, float[3] z, bool c) => (float[0,2] y) {
+        y = If (c) <then_branch = h () => (p) { p = Tanh (x) },
+                    else_branch = e () => (q) { q = Add (x, z) }>
+      })");
+  const auto inputs = tests::random_inputs(graph, 1);
+  bool takes_first = false;
+  const std::vector<Tensor> given = {
+      inputs[0]->view(), inputs[1]->view(), {inputs[2]->desc(), &takes_first}};
+  graph::run_passes(graph, {});
+  const runtime::Om om = compile(graph, options_for(loopnest::test_socs().back())).om;
+  runtime::Executor executor(om, {.threads = 1});
+  const Constant y(executor.output(0).desc);
+  std::vector<Tensor> outputs = {y.view()};
+  EXPECT_THROW(executor.run(given, outputs), Error);
+  takes_first = true;
+  EXPECT_NO_THROW(executor.run(given, outputs));
 }
 
 }  // namespace
