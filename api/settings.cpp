@@ -248,12 +248,16 @@ void add_library_options(po::options_description& options) {
 tuner::Policy load_preset(const std::string& name_or_file) {
   const fs::path directory = config_directory() / "tuning";
   const fs::path known = directory / (name_or_file + ".json");
-  if (fs::is_regular_file(known))
+  std::error_code status;
+  if (fs::is_regular_file(known, status))
     return tuner::policy_from_json(require_json_file(known, ExitCode::kUsage), known.string());
-  if (fs::is_regular_file(name_or_file))
+  const bool is_hidden = status == std::errc::permission_denied;
+  if (fs::is_regular_file(name_or_file, status))
     return tuner::policy_from_json(require_json_file(name_or_file, ExitCode::kUsage), name_or_file);
-  if (!fs::is_directory(directory))
-    throw Error(ExitCode::kUsage, "there are no presets", directory.string(),
+  if (is_hidden || !fs::is_directory(directory, status))
+    throw Error(ExitCode::kUsage,
+                is_hidden ? "this user may not read the presets" : "there are no presets",
+                directory.string(),
                 "let AOE_CONFIG_DIR name the directory that holds soc and tuning, or unset it");
   reject("--preset",
          "'" + name_or_file + "' is neither a preset in " + directory.string() + " nor a file",

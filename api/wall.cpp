@@ -9,7 +9,7 @@
 #include "api/failure.h"
 #include "base/check.h"
 #include "base/memory.h"
-#include "base/thread_lack.h"
+#include "base/system_failure.h"
 
 namespace aoe::api {
 namespace {
@@ -64,7 +64,7 @@ AoeStatus status_of_current_exception() noexcept try {
   } catch (const std::bad_alloc&) {
     return remember(AOE_ERROR_MEMORY_ALLOC, "out of memory");
   } catch (const std::exception& e) {
-    return remember(is_lack_of_threads(e) ? AOE_ERROR_EXECUTE_FAILED : AOE_ERROR_UNKOWN_ERROR,
+    return remember(is_system_failure(e) ? AOE_ERROR_EXECUTE_FAILED : AOE_ERROR_UNKOWN_ERROR,
                     text_of_exception(e));
   } catch (...) {
     return remember(AOE_ERROR_UNKOWN_ERROR, "an exception of an unknown type");

@@ -1,6 +1,7 @@
 // The one way from a model to an om: whatever a model comes from, and what lower precision is measured on.
 #include "compiler/pipeline.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,11 +125,12 @@ TEST(Pipeline, MeasuresErrorsOnTheInputsThatAreGiven) {
 
 /// Short rows of several inputs are moved together; float32 has not all of their bits.
 TEST(Pipeline, NumbersThatFloat32DoesNotHaveAreMovedAsTheyAre) {
-  for (const std::string type : {"int32", "int64", "uint32", "uint64", "double"}) {
+  for (const char* type : {"int32", "int64", "uint32", "uint64", "double"}) {
     const graph::Graph graph = tests::import_text(
-        "g (" + type + "[1,2,5] x) => (" + type + "[1,2,8] y) <" + type +
-        "[1,2,3] c = {16777217, 123457891, 1, 2147483647, 33554433, 16777219}> {\n"
-        "  y = Concat <axis = 2> (c, x)\n}");
+        fmt::format("g ({0}[1,2,5] x) => ({0}[1,2,8] y) <{0}[1,2,3] c = "
+                    "{{16777217, 123457891, 1, 2147483647, 33554433, 16777219}}> {{\n"
+                    "  y = Concat <axis = 2> (c, x)\n}}",
+                    type));
     for (const Soc& soc : loopnest::test_socs())
       expect_compiled_like_reference(graph, options_for(soc));
   }

@@ -1,6 +1,7 @@
 // Where tensors lie: views, concatenations in place, outputs of all kinds, in small whole models.
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "graph/passes.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"

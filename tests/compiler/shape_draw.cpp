@@ -46,7 +46,7 @@ void rename(std::vector<std::string>& words, const std::string& from, const std:
     if (!is_shape(word)) continue;
     std::string shape;
     for (const std::string& each : extents_of(word))
-      shape += (shape.empty() ? "" : "x") + (each == from ? to : each);
+      shape.append(shape.empty() ? "" : "x").append(each == from ? to : each);
     const auto rest = word.find(':');
     word = "in=" + shape + (rest == std::string::npos ? "" : word.substr(rest));
   }

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/near_names.h"
+#include "base/system_failure.h"
 #include "base/thread_lack.h"
 #include "base/utf8.h"
 #include "tools/common/help_text.h"
@@ -142,7 +143,7 @@ ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
     return complain(tool, ExitCode::kFailure,
                     "out of memory; use a larger machine, or raise its limit (ulimit -v)");
   } catch (const std::exception& e) {
-    if (is_lack_of_threads(e)) return complain(tool, ExitCode::kFailure, text_of_exception(e));
+    if (is_system_failure(e)) return complain(tool, ExitCode::kFailure, text_of_exception(e));
     return complain(tool, ExitCode::kInternal, std::string("unexpected: ") + e.what());
   }
 }

@@ -26,7 +26,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "base/thread_lack.h"
+#include "base/system_failure.h"
 #include "tuner/deadline.h"
 #include "tuner/measure/model_bench.h"
 #include "tuner/measure/subgraph_bench.h"
@@ -203,7 +203,7 @@ void run_if_worker(int argc, char** argv, BuildOm build) {
     Worker(kWorkerSocket, std::move(build)).serve();
   } catch (const std::exception& e) {
     const std::string text = std::string("worker: ") + text_of_exception(e) + "\n";
-    exit_code = static_cast<int>(is_lack_of_threads(e) ? ExitCode::kFailure : ExitCode::kInternal);
+    exit_code = static_cast<int>(is_system_failure(e) ? ExitCode::kFailure : ExitCode::kInternal);
     if (::write(STDERR_FILENO, text.data(), text.size()) < 0) exit_code = 1;
   }
   // Static destructors of libraries that a candidate may have damaged are not worth running.
