@@ -32,15 +32,17 @@ equal "$(sgat total_num)" "$(($(sgat repo_add_num) + $(sgat repo_hit_num) + $(sg
 equal "$(sgat repo_hit_num)" "0" "hits of an empty bank"
 [ "$(sgat total_num)" -gt 0 ] || fail "no subgraph was found"
 added=$(sgat repo_add_num)
-equal "$(aoe_bank list --job_type=1 --json | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))')" "$added" "subgraphs in the bank"
+known() { aoe_bank list --job_type=1 --json | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'; }
+equal "$(known)" "$added" "subgraphs in the bank"
 
 # What is known is not measured again, and another model that shares blocks finds them.
 tune m.onnx 1
 equal "$(sgat repo_hit_num)" "$added" "hits of the second run"
 equal "$(json "$(result)" "d[0]['basic']['trials']")" "0" "trials of the second run"
 make_model shufflenet --small --image=64 --seed=5 --output=other.onnx >/dev/null
+left=$(known) # on a busy machine the model may prove no faster, which takes them out again
 tune other.onnx 1
-equal "$(sgat repo_hit_num)" "$added" "hits of a model with other weights"
+equal "$(sgat repo_hit_num)" "$left" "hits of a model with other weights"
 rm other.onnx
 
 # Operators are those of the rewritten graph; atc finds both banks.
