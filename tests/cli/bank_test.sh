@@ -151,10 +151,10 @@ refuses 2 "for instance 20" aoe_bank verify --remeasure=0
 as_reader="env"
 mkdir -m 777 readers
 if [ "$(id -u)" -eq 0 ]; then
-  # A tree below /root is nobody else's to read.
+  # A tree below /root is nobody else's to read; programs there run, as setpriv may still look at them.
   cp -r "$here/../../configs" configs
   chmod -R a+rX configs
-  as_reader="setpriv --reuid=65534 --regid=65534 --clear-groups env AOE_CONFIG_DIR=$work/configs"
+  as_reader="env AOE_CONFIG_DIR=$work/configs setpriv --reuid=65534 --regid=65534 --clear-groups"
   chmod 755 "$work"
 fi
 chmod -R a-w,a+rX bank
