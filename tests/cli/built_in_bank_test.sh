@@ -8,6 +8,9 @@ bank=$(ls -d "$work"/share/aoe/bank/op/*)
 run 0 aoe_bank list --bank="$bank" --all --json
 known=$(json out "len(d)")
 [ "$known" -gt 0 ] || fail "the built-in bank is empty"
+run 0 aoe_bank list --bank="$bank"
+said=$(tail -1 out | grep -oE '^[0-9]+ tasks( and [0-9]+ whose default nothing beats)?' | grep -oE '[0-9]+' | paste -sd+)
+equal "$((said))" "$known" "tasks of which the list's last line speaks"
 exists "$work/share/aoe/bank/graph/$(basename "$bank")/BANK"
 
 # What is there is not tuned again.

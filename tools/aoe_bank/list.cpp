@@ -47,7 +47,7 @@ void list_entries(const BankRequest& request) {
   const bank::KnowledgeBank bank = request.open();
   std::vector<bank::BankEntry> entries = bank.entries();
   // The others only say how fast each Format of a task is whose default nothing beats.
-  std::erase_if(entries, [&](const bank::BankEntry& entry) {
+  const std::size_t others = std::erase_if(entries, [&](const bank::BankEntry& entry) {
     return !request.has("all") && !entry.set.has_winner() && !entry.unconfirmed.has_winner();
   });
   if (request.is_json()) {
@@ -56,8 +56,10 @@ void list_entries(const BankRequest& request) {
     return print_json(list);
   }
   print_table(entries);
-  std::cout << fmt::format("{} tasks, {} measurements in {}\n", entries.size(), bank.record_count(),
-                           bank.directory().string());
+  const std::string of_others =
+      others == 0 ? "" : fmt::format(" and {} whose default nothing beats (--all)", others);
+  std::cout << fmt::format("{} tasks{}, {} measurements in {}\n", entries.size(), of_others,
+                           bank.record_count(), bank.directory().string());
 }
 
 }  // namespace aoe::tools
