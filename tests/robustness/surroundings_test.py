@@ -14,7 +14,8 @@ import time
 from tuning_run import HANG_S, TuningRun
 
 # By trials, not by time: on a busy machine a search of seconds may end before its first commit.
-FLAGS = ["--trials=40", "--search_limit=3600"]
+# Twice what the tasks need: a killed run loses some trials, which were seen to be missing for the last task.
+FLAGS = ["--trials=80", "--search_limit=3600"]
 BANK_FAILED, OUTPUT_FAILED = 5, 6
 IN_NAMESPACE = "AOE_SURROUNDINGS_NAMESPACE"
 
