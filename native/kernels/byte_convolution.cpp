@@ -43,15 +43,27 @@ struct ChannelEnding {
   }
 };
 
+/// What both ways read of a call.
+struct ByteCall {
+  static constexpr double kProductsPerNs = 100;
+
+  const Run& run_;
+  const reference::Window& window_;
+  const std::int64_t places_ = window_.output_elements();
+  const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
+  const std::int64_t length_ = channels_ * window_.kernel_elements();
+  const std::int64_t groups_ = run_.attrs.get_int("group", 1);
+  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
+};
+
 /// Y: std::int32_t or float.
 template <typename Y>
-class ByteConvolution {
+class ByteConvolution : ByteCall {
  public:
   /// `zeros`: the input that the zero points of images are; those of weights stand behind it.
   ByteConvolution(const Run& run, const reference::Window& window, std::size_t zeros,
                   ChannelEnding ending)
-      : run_(run),
-        window_(window),
+      : ByteCall{run, window},
         x_(byte_factor(run, 0, zeros, false)),
         weights_(byte_factor(run, 1, zeros + 1, true)),
         packed_(run.made_of(
@@ -83,8 +95,6 @@ class ByteConvolution {
   }
 
  private:
-  static constexpr double kProductsPerNs = 100;
-
   /// In how many parts the channels of a block are shared: small images have too few blocks for the threads, but each part lays
   /// the block out for itself.
   std::int64_t parts_of_blocks(std::int64_t blocks) const {
@@ -101,7 +111,7 @@ class ByteConvolution {
     Quad products[QuadPanel::kMostRows * kColumns], right_zeros[kColumns];
     panel.multiply(rows_, row, count, inside + places, products);
     std::fill_n(right_zeros, kColumns, x_.zero(0));
-    Y* y = run_.output(0).as<Y>() + (group * per_group_ + channel) * places_ + first;
+    Y* y = run_.output(0).template as<Y>() + (group * per_group_ + channel) * places_ + first;
     for (std::int64_t r = 0; r < count; ++r, y += places_) {
       const Quad zero = weights_.zero(row + r);
       std::int32_t sums[kColumns];
@@ -114,13 +124,6 @@ class ByteConvolution {
     }
   }
 
-  const Run& run_;
-  const reference::Window& window_;
-  const std::int64_t places_ = window_.output_elements();
-  const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
-  const std::int64_t length_ = channels_ * window_.kernel_elements();
-  const std::int64_t groups_ = run_.attrs.get_int("group", 1);
-  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
   const ByteFactor x_, weights_;
   const std::shared_ptr<const QuadRows> packed_;
   const QuadRows& rows_ = *packed_;
@@ -151,7 +154,7 @@ AOE_WIDE void turn_bytes(const std::uint8_t* from, std::int64_t stride, std::uin
 /// As columns places leave vectors empty (49 of 64), and are laid out anew for each block of them. (Weights are packed anew where a model's
 /// images become larger than that, or smaller again.)
 template <typename Y>
-class PlaceConvolution {
+class PlaceConvolution : ByteCall {
  public:
   static bool takes(const Run& run, const reference::Window& window) {
     constexpr std::int64_t kMostPlaces = 256, kLeastChannels = 2 * kColumns, kLeastLength = 512;
@@ -163,15 +166,13 @@ class PlaceConvolution {
 
   PlaceConvolution(const Run& run, const reference::Window& window, std::size_t zeros,
                    ChannelEnding ending)
-      : run_(run),
-        window_(window),
+      : ByteCall{run, window},
         x_(byte_factor(run, 0, zeros, true)),
         weights_(byte_factor(run, 1, zeros + 1, false)),
         panels_(run.made_of(1, [&] { return packed_weights(); })),
         ending_(std::move(ending)) {}
 
   void run() const {
-    constexpr double kProductsPerNs = 100;
     const double cost = static_cast<double>(places_ * kColumns * length_) / kProductsPerNs;
     const std::int64_t tiles = (places_ + QuadPanel::kMostRows - 1) / QuadPanel::kMostRows;
     for (std::int64_t group = 0; group < run_.shape(0)[0] * groups_; ++group) {
@@ -257,7 +258,8 @@ class PlaceConvolution {
                      rows.sum(first + r) - x_.zero(0) * static_cast<Quad>(length_), right_zeros,
                      kColumns, sums + r * kColumns);
     turn(sums, count, turned);
-    Y* y = run_.output(0).as<Y>() + (group * per_group_ + panel * kColumns) * places_ + first;
+    Y* y =
+        run_.output(0).template as<Y>() + (group * per_group_ + panel * kColumns) * places_ + first;
     for (std::int64_t j = 0; j < columns; ++j, y += places_)
       for (std::int64_t r = 0; r < count; r += kColumns) {
         Y ended[kColumns];
@@ -274,13 +276,6 @@ class PlaceConvolution {
                         QuadPanel::kMostRows);
   }
 
-  const Run& run_;
-  const reference::Window& window_;
-  const std::int64_t places_ = window_.output_elements();
-  const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
-  const std::int64_t length_ = channels_ * window_.kernel_elements();
-  const std::int64_t groups_ = run_.attrs.get_int("group", 1);
-  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
   const std::int64_t panels_of_group_ = (per_group_ + kColumns - 1) / kColumns;
   const ByteFactor x_, weights_;
   const std::shared_ptr<const std::vector<QuadPanel>> panels_;
