@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/result.h"
 #include "native/threads.h"
 #include "reference/op.h"
@@ -63,6 +64,7 @@ class Run {
     std::any* const place = kept(i);
     if (place == nullptr) return Made(new auto(make()));
     if (const Made* made = std::any_cast<Made>(place)) return *made;
+    check_memory(storage_bytes(inputs[i].desc), "what a kernel makes of its weights");
     return place->emplace<Made>(new auto(make()));
   }
 };

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
+
 namespace aoe::native {
 namespace {
 
@@ -78,8 +80,13 @@ Kept* kept() {
 Scratch::Scratch(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
   Kept* const blocks = kept();
   const Block block = blocks != nullptr ? blocks->take(bytes_) : Block{nullptr, 0};
-  data_ = block.data != nullptr ? block.data : ::operator new(bytes_, kCacheLine);
-  if (block.data != nullptr) bytes_ = block.bytes;
+  if (block.data != nullptr) {
+    data_ = block.data;
+    bytes_ = block.bytes;
+    return;
+  }
+  check_memory(bytes_, "room that a kernel works in");
+  data_ = ::operator new(bytes_, kCacheLine);
 }
 
 Scratch::~Scratch() {

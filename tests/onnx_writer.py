@@ -2,7 +2,7 @@
 
 import struct
 
-FLOAT, INT32, INT64, STRING, BOOL = 1, 6, 7, 8, 9
+FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL = 1, 2, 3, 6, 7, 8, 9
 
 
 def varint(number):
@@ -46,9 +46,13 @@ def node(op_type, inputs, outputs, name, domain="", **attributes):
 
 def tensor(name, shape, values, element_type=FLOAT):
     """An initializer of FLOAT or INT64."""
-    dims = b"".join(number(1, dim) for dim in shape)
     letter = {FLOAT: "f", INT64: "q"}[element_type]
-    data = struct.pack(f"<{len(values)}{letter}", *values)
+    return raw_tensor(name, shape, struct.pack(f"<{len(values)}{letter}", *values), element_type)
+
+
+def raw_tensor(name, shape, data, element_type):
+    """An initializer whose bytes are `data`."""
+    dims = b"".join(number(1, dim) for dim in shape)
     return dims + number(2, element_type) + block(8, name) + block(9, data)
 
 
