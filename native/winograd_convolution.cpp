@@ -183,8 +183,8 @@ class WinogradConvolution {
 
     void multiply(std::int64_t group, std::int64_t tiles, Range outputs) {
       constexpr std::int64_t kDepth = 256;  // whose columns the first-level cache keeps
-      constexpr std::int64_t kVector = 16;
-      const std::int64_t columns = std::min(stride_, (tiles + kVector - 1) / kVector * kVector);
+      constexpr std::int64_t kLanes = 16;
+      const std::int64_t columns = std::min(stride_, (tiles + kLanes - 1) / kLanes * kLanes);
       for (std::int64_t point = 0; point < kProducts; ++point) {
         const float* const left =
             whole_.weights_->as<float>() +

@@ -5,157 +5,20 @@
 
 #include "native/by_type.h"
 #include "native/dot_products.h"
-#include "native/gate_function.h"
 #include "native/kernel.h"
-#include "native/panels.h"
+#include "native/recurrence.h"
 #include "native/wide.h"
 
 namespace aoe::native {
 namespace {
 
-using reference::RecurrentLayout;
-
 enum LstmGate : std::int64_t { kInput, kOutput, kForget, kCell };
-enum GruGate : std::int64_t { kUpdate, kReset, kCandidate };
 
 constexpr double kFlopsPerNs = 20;
 constexpr double kProductsPerNs =
     8;  ///< of one row, whose factors come from the second-level cache
 constexpr std::int64_t kRowsAtOnce = 12;  ///< of inputs, that a thread multiplies
 constexpr std::int64_t kColumnsAtOnce = 24;
-
-/// What one direction multiplies and adds. A row of sums is gates x hidden.
-template <typename T>
-struct Direction {
-  const T *weights, *recurrence;  ///< gates x hidden x factors
-  std::vector<T> bias;            ///< of a row of sums
-  std::vector<T> candidate_bias;  ///< inside of what the reset gate multiplies
-  const T* peepholes;             ///< input, output, forget x hidden; null: none
-  std::vector<GateFunction> functions;
-  std::span<const Panels<T>> packed_weights,
-      packed_recurrence;  ///< of each gate; none where packing does not pay
-};
-
-/// A call, and its parameters in the order in which they are read.
-template <typename T>
-class Recurrence {
- public:
-  explicit Recurrence(const Run& run)
-      : run_(run),
-        kind_(reference::recurrent_kind(run.call.type)),
-        layout_(reference::recurrent_layout(run.attrs, run.shape(reference::kSequenceX),
-                                            run.shape(reference::kSequenceR))),
-        lengths_(reference::sequence_lengths(run.has_input(reference::kSequenceLengths)
-                                                 ? run.inputs[reference::kSequenceLengths]
-                                                 : Tensor{},
-                                             layout_)) {
-    pack();
-    for (std::int64_t d = 0; d < layout_.directions; ++d) directions_.push_back(direction(d));
-  }
-
-  void run() const;
-
- private:
-  template <typename>
-  friend class Walk;
-
-  std::int64_t gates() const { return static_cast<std::int64_t>(kind_.gates); }
-  const T* input(std::size_t i) const {
-    return run_.has_input(i) ? run_.inputs[i].as<T>() : nullptr;
-  }
-  bool resets_behind_product() const {
-    return run_.call.type == "DynamicGRUV2" && run_.attrs.get_int("linear_before_reset", 0) != 0;
-  }
-  std::int64_t time_of(std::int64_t d, std::int64_t b, std::int64_t step) const {
-    const bool is_reverse = d == 1 || run_.attrs.get_string("direction", "forward") == "reverse";
-    return is_reverse ? lengths_[static_cast<std::size_t>(b)] - 1 - step : step;
-  }
-
-  Direction<T> direction(std::int64_t d) const;
-  void add_biases(std::int64_t d, Direction<T>& to) const;
-  using Packed = std::vector<Panels<T>>;  ///< of each gate of each direction
-  void pack();
-  std::shared_ptr<const Packed> packed(std::size_t i, std::int64_t size) const;
-  std::span<const Panels<T>> of_direction(const std::shared_ptr<const Packed>& packed,
-                                          std::int64_t d) const;
-
-  const Run& run_;
-  const reference::RecurrentKind& kind_;
-  const RecurrentLayout layout_;
-  const std::vector<std::int64_t> lengths_;
-  std::shared_ptr<const Packed> weights_, recurrence_;
-  std::vector<Direction<T>> directions_;
-};
-
-template <typename T>
-Direction<T> Recurrence<T>::direction(std::int64_t d) const {
-  const std::int64_t rows = gates() * layout_.hidden;
-  const T* peepholes = kind_.has_cell_state ? input(reference::kSequencePeepholes) : nullptr;
-  Direction<T> to{.weights = input(reference::kSequenceW) + d * rows * layout_.input,
-                  .recurrence = input(reference::kSequenceR) + d * rows * layout_.hidden,
-                  .bias = {},
-                  .candidate_bias = {},
-                  .peepholes = peepholes == nullptr ? nullptr : peepholes + d * 3 * layout_.hidden,
-                  .functions = {},
-                  .packed_weights = of_direction(weights_, d),
-                  .packed_recurrence = of_direction(recurrence_, d)};
-  add_biases(d, to);
-  const auto names = reference::activation_names(run_.attrs, kind_, layout_.directions);
-  const auto scalars = reference::recurrent_activations(run_.attrs, kind_, layout_.directions);
-  const std::size_t count = kind_.default_activations.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = static_cast<std::size_t>(d) * count + i;
-    constexpr std::size_t kOfCell = 2;  // which is not clipped
-    to.functions.push_back(
-        {names[at], scalars[at], i == kOfCell ? 0.0 : run_.attrs.get_float("clip", 0)});
-  }
-  return to;
-}
-
-template <typename T>
-void Recurrence<T>::add_biases(std::int64_t d, Direction<T>& to) const {
-  const std::int64_t rows = gates() * layout_.hidden, hidden = layout_.hidden;
-  to.bias.resize(static_cast<std::size_t>(rows));
-  to.candidate_bias.resize(static_cast<std::size_t>(hidden));
-  const T* from = input(reference::kSequenceBias);
-  if (from == nullptr) return;
-  const T *of_input = from + d * 2 * rows, *of_recurrence = of_input + rows;
-  const std::int64_t apart = resets_behind_product() ? kCandidate * hidden : rows;
-  for (std::int64_t i = 0; i < rows; ++i)
-    to.bias[static_cast<std::size_t>(i)] = i < apart ? of_input[i] + of_recurrence[i] : of_input[i];
-  for (std::int64_t i = apart; i < rows; ++i)
-    to.candidate_bias[static_cast<std::size_t>(i - apart)] = of_recurrence[i];
-}
-
-/// Products with packed factors are twice as fast for several rows; packing takes as long as some dozens of rows.
-template <typename T>
-void Recurrence<T>::pack() {
-  constexpr std::int64_t kManyRows = 64, kRowsOfAStep = 4;
-  const bool is_kept = run_.kept(reference::kSequenceW) != nullptr;
-  if (!is_kept && layout_.steps * layout_.batch < kManyRows) return;
-  weights_ = packed(reference::kSequenceW, layout_.input);
-  if (layout_.batch >= kRowsOfAStep) recurrence_ = packed(reference::kSequenceR, layout_.hidden);
-}
-
-template <typename T>
-std::shared_ptr<const typename Recurrence<T>::Packed> Recurrence<T>::packed(
-    std::size_t i, std::int64_t size) const {
-  return run_.made_of(i, [&] {
-    Packed all;
-    for (std::int64_t gate = 0; gate < layout_.directions * gates(); ++gate)
-      all.emplace_back(Matrix<T>{input(i) + gate * layout_.hidden * size, 1, size}, size,
-                       layout_.hidden, run_.threads);
-    return all;
-  });
-}
-
-template <typename T>
-std::span<const Panels<T>> Recurrence<T>::of_direction(const std::shared_ptr<const Packed>& packed,
-                                                       std::int64_t d) const {
-  if (!packed) return {};
-  return std::span(*packed).subspan(static_cast<std::size_t>(d * gates()),
-                                    static_cast<std::size_t>(gates()));
-}
 
 /// to = (1 - update) * candidate + update * to.
 template <typename T>
@@ -194,11 +57,11 @@ class Walk {
        std::int64_t end)
       : all_(all),
         threads_(threads),
-        direction_(all.directions_[static_cast<std::size_t>(d)]),
+        direction_(all.of(d)),
         d_(d),
         first_(begin),
         rows_(end - begin),
-        hidden_size_(all.layout_.hidden),
+        hidden_size_(all.layout().hidden),
         width_(all.gates() * hidden_size_),
         hidden_(states(reference::kSequenceHidden)),
         cell_(states(reference::kSequenceCell)) {}
@@ -215,33 +78,33 @@ class Walk {
         run_step(step + i, sums_.data() + i * rows_ * width_);
     }
     write_states(1, hidden_);
-    if (all_.kind_.has_cell_state) write_states(2, cell_);
+    if (all_.kind().has_cell_state) write_states(2, cell_);
   }
 
  private:
   std::int64_t length(std::int64_t r) const {
-    return all_.lengths_[static_cast<std::size_t>(first_ + r)];
+    return all_.lengths()[static_cast<std::size_t>(first_ + r)];
   }
 
   std::vector<T> states(std::size_t i) const {
     std::vector<T> rows(static_cast<std::size_t>(rows_ * hidden_size_));
     const T* from = all_.input(i);
     for (std::int64_t r = 0; from != nullptr && r < rows_; ++r)
-      std::copy_n(from + all_.layout_.state_at(d_, first_ + r), hidden_size_,
+      std::copy_n(from + all_.layout().state_at(d_, first_ + r), hidden_size_,
                   rows.data() + r * hidden_size_);
     return rows;
   }
 
   void write_states(std::size_t i, const std::vector<T>& rows) const {
-    T* to = all_.run_.output(i).template as<T>();
+    T* to = all_.run().output(i).template as<T>();
     for (std::int64_t r = 0; to != nullptr && r < rows_; ++r)
       std::copy_n(rows.data() + r * hidden_size_, hidden_size_,
-                  to + all_.layout_.state_at(d_, first_ + r));
+                  to + all_.layout().state_at(d_, first_ + r));
   }
 
   /// The sums of `count` steps as their inputs and biases make them.
   void multiply_inputs(std::int64_t step, std::int64_t count) {
-    const std::int64_t size = all_.layout_.input;
+    const std::int64_t size = all_.layout().input;
     x_.assign(static_cast<std::size_t>(count * rows_ * size), T{});
     sums_.clear();
     const T* from = all_.input(reference::kSequenceX);
@@ -249,7 +112,7 @@ class Walk {
       const std::int64_t now = step + i / rows_, b = first_ + i % rows_;
       sums_.insert(sums_.end(), direction_.bias.begin(), direction_.bias.end());
       if (now < length(i % rows_))
-        std::copy_n(from + all_.layout_.x_at(all_.time_of(d_, b, now), b), size,
+        std::copy_n(from + all_.layout().x_at(all_.time_of(d_, b, now), b), size,
                     x_.data() + i * size);
     }
     const std::int64_t rows = count * rows_;
@@ -310,17 +173,17 @@ class Walk {
   }
 
   void run_step(std::int64_t step, T* sums) {
-    if (all_.kind_.has_cell_state)
+    if (all_.kind().has_cell_state)
       run_lstm(step, sums);
-    else if (all_.kind_.gates == 1)
+    else if (all_.kind().gates == 1)
       run_rnn(step, sums);
     else
       run_gru(step, sums);
-    T* y = all_.run_.output(0).template as<T>();
+    T* y = all_.run().output(0).template as<T>();
     if (y == nullptr) return;
     each_row(step, [&](std::int64_t r, const T* h) {
       const std::int64_t b = first_ + r;
-      std::copy_n(h, hidden_size_, y + all_.layout_.y_at(all_.time_of(d_, b, step), d_, b));
+      std::copy_n(h, hidden_size_, y + all_.layout().y_at(all_.time_of(d_, b, step), d_, b));
     });
   }
 
@@ -357,7 +220,7 @@ class Walk {
   }
 
   void run_lstm(std::int64_t step, T* sums) {
-    const bool couples = all_.run_.attrs.get_int("input_forget", 0) != 0;
+    const bool couples = all_.run().attrs.get_int("input_forget", 0) != 0;
     recur(kInput, all_.gates(), hidden_.data(), {sums, width_});
     each_row(step, [&](std::int64_t r, T* h) {
       T* cell = cell_.data() + r * hidden_size_;
@@ -394,21 +257,23 @@ class Walk {
 };
 
 template <typename T>
-void Recurrence<T>::run() const {
-  const Tensor y = run_.output(0);
-  if (y.data != nullptr && std::ranges::min(lengths_) < layout_.steps)
+void run_all(const Recurrence<T>& all) {
+  const Run& run = all.run();
+  const reference::RecurrentLayout& layout = all.layout();
+  const Tensor y = run.output(0);
+  if (y.data != nullptr && std::ranges::min(all.lengths()) < layout.steps)
     std::fill_n(y.as<T>(), y.elements(), T{});
-  const double flops = 2.0 * static_cast<double>(layout_.steps * gates() * layout_.hidden) *
-                       static_cast<double>(layout_.input + layout_.hidden);
-  if (layout_.directions * layout_.batch == 1) return Walk<T>(*this, run_.threads, 0, 0, 1).run();
-  run_.threads.share(
-      layout_.directions * layout_.batch, flops / kFlopsPerNs,
+  const double flops = 2.0 * static_cast<double>(layout.steps * all.gates() * layout.hidden) *
+                       static_cast<double>(layout.input + layout.hidden);
+  if (layout.directions * layout.batch == 1) return Walk<T>(all, run.threads, 0, 0, 1).run();
+  run.threads.share(
+      layout.directions * layout.batch, flops / kFlopsPerNs,
       [&](std::int64_t begin, std::int64_t end) {
         OneThread alone;
         while (begin < end) {
-          const std::int64_t d = begin / layout_.batch;
-          const std::int64_t stop = std::min(end, (d + 1) * layout_.batch);
-          Walk<T>(*this, alone, d, begin - d * layout_.batch, stop - d * layout_.batch).run();
+          const std::int64_t d = begin / layout.batch;
+          const std::int64_t stop = std::min(end, (d + 1) * layout.batch);
+          Walk<T>(all, alone, d, begin - d * layout.batch, stop - d * layout.batch).run();
           begin = stop;
         }
       });
@@ -417,7 +282,7 @@ void Recurrence<T>::run() const {
 template <typename T>
 void run_typed(const Run& run) {
   if (run.shape(reference::kSequenceX)[run.attrs.get_int("layout", 0) != 0 ? 0 : 1] == 0) return;
-  Recurrence<T>(run).run();
+  run_all(Recurrence<T>(run));
 }
 
 /// All values of one type, float32 or float64.
