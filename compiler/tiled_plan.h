@@ -60,6 +60,14 @@ class TiledPlan : public Plan {
     return fewest_cycles(candidates);
   }
 
+  /// `tiling` with the largest tile of blocks that leaves each thread four of these.
+  Tiling with_tile_for_threads(const Tiling& tiling,
+                               typename TilingAxes<Tiling>::Field tile) const {
+    return axes_.with_last(tiling, tile, [&](const Tiling& t) {
+      return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
+    });
+  }
+
   /// A cost over how evenly the threads get their shares.
   double shared(double cost, const Cut& cut) const {
     return cost / parallel_balance(soc(), cut.parallel_extent());
@@ -78,6 +86,23 @@ class TiledPlan : public Plan {
   Schedule search() const final { return axes_.schedule(best()); }
 
   TilingAxes<Tiling> axes_;
+};
+
+/// A TiledPlan whose Cuts differ by their Tiling alone: any().with(tiling).
+template <typename Tiling, typename Cut>
+class RetiledPlan : public TiledPlan<Tiling, Cut> {
+ public:
+  using AxesOf = TilingAxes<Tiling> (*)(const Cut& any, const Soc& soc);
+  RetiledPlan(const Task& task, const FormatChoice& format, const Soc& soc, const Cut& any,
+              AxesOf axes_of)
+      : TiledPlan<Tiling, Cut>(task, format, soc, axes_of(any, soc)), any_(any) {}
+
+ protected:
+  Cut cut(const Tiling& tiling) const final { return any_.with(tiling); }
+  const Cut& any() const { return any_; }  ///< of any Tiling
+
+ private:
+  Cut any_;
 };
 
 }  // namespace aoe::compiler

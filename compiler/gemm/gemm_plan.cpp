@@ -82,12 +82,7 @@ TilingAxes<GemmTiling> gemm_axes(const GemmCut& cut, const Soc& soc) {
 }  // namespace
 
 GemmPlan::GemmPlan(const Task& task, const Soc& soc, GemmPrecision precision)
-    : TiledPlan(task, dense_format(task), soc, gemm_axes(any_cut(task, soc, precision), soc)),
-      any_(any_cut(task, soc, precision)) {
-}
-
-GemmCut GemmPlan::cut(const GemmTiling& tiling) const {
-  return any_.with(tiling);
+    : RetiledPlan(task, dense_format(task), soc, any_cut(task, soc, precision), gemm_axes) {
 }
 
 bool GemmPlan::fits(const GemmCut& cut) const {
@@ -110,7 +105,7 @@ double GemmPlan::cycles(const GemmCut& cut) const {
 }
 
 GemmTiling GemmPlan::best() const {
-  if (any_.has_tiles()) return parallel_tiles(k_tile(tile_block()));
+  if (any().has_tiles()) return parallel_tiles(k_tile(tile_block()));
   GemmTiling best = register_block();
   best.prefetch_panel = tilings().values(&GemmTiling::prefetch_panel).back();
   return parallel_tiles(k_tile(best));
@@ -119,9 +114,9 @@ GemmTiling GemmPlan::best() const {
 /// The register block with the fewest cycles whose rows stay in L1, unrolled as far as its code stays small. Sums in float16
 /// are short from the start.
 GemmTiling GemmPlan::register_block() const {
-  const bool is_cut = any_.is_fp16() && any_.k_steps() > kFloat16Steps;
-  const MatrixLayout& a = any_.shape().a;
-  const std::int64_t stride = a.column == 1 ? a.row * any_.element_bytes() : 0;
+  const bool is_cut = any().is_fp16() && any().k_steps() > kFloat16Steps;
+  const MatrixLayout& a = any().shape().a;
+  const std::int64_t stride = a.column == 1 ? a.row * any().element_bytes() : 0;
   const GemmTiling best =
       fewest_cycles_in_l1(tilings().all({.k_block = is_cut ? kFloat16Steps : 0},
                                         {&GemmTiling::m_block, &GemmTiling::n_vectors}),
@@ -156,7 +151,7 @@ GemmTiling GemmPlan::parallel_tiles(GemmTiling best) const {
   constexpr std::int64_t kPair = 2;
   const std::int64_t k = cut(best).k_per_tile();
   const auto is_good = [&](const GemmTiling& t) {
-    const bool fits_l2 = any_.element_bytes() * t.m_tile * t.m_block * k <= soc().l2_bytes / 2;
+    const bool fits_l2 = any().element_bytes() * t.m_tile * t.m_block * k <= soc().l2_bytes / 2;
     return t.n_tile <= kPair && fits_l2 && cut(t).parallel_extent() >= 4 * soc().threads &&
            is_legal(t);
   };
@@ -169,8 +164,8 @@ GemmTiling GemmPlan::parallel_tiles(GemmTiling best) const {
 /// Rows that other cores and the weights do not leave in L3 come from memory for each pair of panels: 4096x512 by 512x2048 took 141 ms in
 /// place of 96 (Zen 3), 1576x768 by 768x3072 the same in both orders.
 bool GemmPlan::do_rows_leave_l3() const {
-  const MatMulShape& s = any_.shape();
-  return any_.element_bytes() * s.batch() * s.m * s.k > soc().l3_bytes / 4;
+  const MatMulShape& s = any().shape();
+  return any().element_bytes() * s.batch() * s.m * s.k > soc().l3_bytes / 4;
 }
 
 Features GemmPlan::features_of(const GemmCut& cut) const {

@@ -7,13 +7,12 @@
 
 namespace aoe::compiler {
 
-class GemmPlan final : public TiledPlan<GemmTiling, GemmCut> {
+class GemmPlan final : public RetiledPlan<GemmTiling, GemmCut> {
  public:
   explicit GemmPlan(const Task& task, const Soc& soc,
                     GemmPrecision precision = GemmPrecision::kFloat32);
 
  private:
-  GemmCut cut(const GemmTiling& tiling) const override;
   bool fits(const GemmCut& cut) const override;
   double cycles(const GemmCut& cut) const override;
   GemmTiling best() const override;
@@ -26,8 +25,6 @@ class GemmPlan final : public TiledPlan<GemmTiling, GemmCut> {
   GemmTiling k_tile(const GemmTiling& block) const;
   bool do_rows_leave_l3() const;
   GemmTiling parallel_tiles(GemmTiling best) const;
-
-  GemmCut any_;  ///< of any tiling
 };
 
 }  // namespace aoe::compiler

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxStemChannels = 4;  ///< of NCHW images
 
-TilingAxes<TileConvTiling> tile_conv_axes(const TileConvCut& cut) {
+TilingAxes<TileConvTiling> tile_conv_axes(const TileConvCut& cut, const Soc&) {
   const PixelLoop all = cut.loop();
   return {
       {"oc_vectors", &TileConvTiling::oc_vectors, up_to(all.vectors, {1, TileBlock::kMostVectors})},
@@ -25,17 +25,14 @@ TilingAxes<TileConvTiling> tile_conv_axes(const TileConvCut& cut) {
       {"prefetch", &TileConvTiling::prefetch, {0, 1, 2, 4}}};
 }
 
-class TileConvPlan final : public TiledPlan<TileConvTiling, TileConvCut> {
+class TileConvPlan final : public RetiledPlan<TileConvTiling, TileConvCut> {
  public:
   TileConvPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : TileConvPlan(task, format, soc,
-                     TileConvCut(conv_shape(task).value(), is_flattenable(task), {})) {}
+      : RetiledPlan(task, format, soc,
+                    TileConvCut(conv_shape(task).value(), is_flattenable(task), {}),
+                    tile_conv_axes) {}
 
  private:
-  TileConvPlan(const Task& task, const FormatChoice& format, const Soc& soc, const TileConvCut& any)
-      : TiledPlan(task, format, soc, tile_conv_axes(any)), any_(any) {}
-
-  TileConvCut cut(const TileConvTiling& tiling) const override { return any_.with(tiling); }
   bool fits(const TileConvCut& cut) const override { return cut.fits(); }
   double cycles(const TileConvCut& cut) const override { return shared(cut.core_cycles(), cut); }
 
@@ -45,9 +42,7 @@ class TileConvPlan final : public TiledPlan<TileConvTiling, TileConvCut> {
     // 64 and 256 channels to as many by 3x3: 190 and 157 us, 181 and 484 with nothing fetched ahead (Emerald Rapids).
     const T best =
         fewest_cycles(tilings().all({.prefetch = 1}, {&T::oc_vectors, &T::oh_block, &T::ow_block}));
-    return tilings().with_last(best, &T::tile, [&](const T& t) {
-      return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
-    });
+    return with_tile_for_threads(best, &T::tile);
   }
 
   Features features_of(const TileConvCut& cut) const override {
@@ -78,8 +73,6 @@ class TileConvPlan final : public TiledPlan<TileConvTiling, TileConvCut> {
   Kernel kernel_of(const TileConvCut& cut) const override {
     return build_tile_conv(task(), format(), cut);
   }
-
-  TileConvCut any_;  ///< of any tiling
 };
 
 class ConvAmx final : public ImplBy<TileConvPlan> {

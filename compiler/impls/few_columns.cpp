@@ -26,6 +26,8 @@ class ColumnsCut {
   ColumnsCut(const MatMulShape& shape, int lanes, const ColumnsTiling& tiling)
       : shape_(shape), lanes_(lanes), tiling_(tiling) {}
 
+  ColumnsCut with(const ColumnsTiling& tiling) const { return ColumnsCut(shape_, lanes_, tiling); }
+
   const MatMulShape& shape() const { return shape_; }
   const ColumnsTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
@@ -148,35 +150,24 @@ class ColumnsNest {
   KernelBuffers buffers_;
 };
 
-class FewColumnsPlan final : public TiledPlan<ColumnsTiling, ColumnsCut> {
+TilingAxes<ColumnsTiling> columns_axes(const ColumnsCut& any, const Soc&) {
+  return {{"m_tile", &ColumnsTiling::m_tile,
+           powers_of_two(std::min<std::int64_t>(64, any.row_blocks()))}};
+}
+
+class FewColumnsPlan final : public RetiledPlan<ColumnsTiling, ColumnsCut> {
  public:
   FewColumnsPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : FewColumnsPlan(task, format, soc,
-                       ColumnsCut(matmul_shape(task).value(), soc.vector_lanes(), {})) {}
+      : RetiledPlan(task, format, soc,
+                    ColumnsCut(matmul_shape(task).value(), soc.vector_lanes(), {}), columns_axes) {}
 
  private:
-  using T = ColumnsTiling;
-
-  FewColumnsPlan(const Task& task, const FormatChoice& format, const Soc& soc,
-                 const ColumnsCut& any)
-      : TiledPlan(
-            task, format, soc,
-            {{"m_tile", &T::m_tile, powers_of_two(std::min<std::int64_t>(64, any.row_blocks()))}}),
-        any_(any) {}
-
-  ColumnsCut cut(const T& tiling) const override {
-    return ColumnsCut(any_.shape(), any_.lanes(), tiling);
-  }
   bool fits(const ColumnsCut& cut) const override {
     return cut.tiling().m_tile <= cut.row_blocks();
   }
   double cycles(const ColumnsCut& cut) const override { return shared(cut.core_cycles(), cut); }
 
-  T best() const override {
-    return tilings().with_last({}, &T::m_tile, [&](const T& t) {
-      return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
-    });
-  }
+  ColumnsTiling best() const override { return with_tile_for_threads({}, &ColumnsTiling::m_tile); }
 
   Features features_of(const ColumnsCut& cut) const override {
     return {{"flops", flops(task())},
@@ -195,8 +186,6 @@ class FewColumnsPlan final : public TiledPlan<ColumnsTiling, ColumnsCut> {
   Kernel kernel_of(const ColumnsCut& cut) const override {
     return ColumnsNest(task(), cut).build();
   }
-
-  ColumnsCut any_;  ///< of any tiling
 };
 
 class FewColumns final : public ImplBy<FewColumnsPlan> {

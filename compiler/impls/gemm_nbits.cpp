@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMaxPackedFmas = 512;  ///< written out per kernel
 constexpr std::int64_t kGoodUnrolledFmas = 64;
 
-TilingAxes<PackedTiling> axes_of(const PackedCut& any) {
+TilingAxes<PackedTiling> packed_axes(const PackedCut& any, const Soc&) {
   using T = PackedTiling;
   const std::int64_t vectors = ceil_div(any.weights().n, any.lanes());
   std::vector<std::int64_t> panel_rows = {0};
@@ -28,18 +28,13 @@ TilingAxes<PackedTiling> axes_of(const PackedCut& any) {
           {"panel_rows", &T::panel_rows, panel_rows}};
 }
 
-class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
+class PackedPlan final : public RetiledPlan<PackedTiling, PackedCut> {
  public:
   PackedPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : PackedPlan(task, format, soc, PackedCut(task, soc.vector_lanes(), {})) {}
+      : RetiledPlan(task, format, soc, PackedCut(task, soc.vector_lanes(), {}), packed_axes) {}
 
  private:
   using T = PackedTiling;
-
-  PackedPlan(const Task& task, const FormatChoice& format, const Soc& soc, const PackedCut& any)
-      : TiledPlan(task, format, soc, axes_of(any)), any_(any) {}
-
-  PackedCut cut(const T& tiling) const override { return any_.with(tiling); }
 
   bool fits(const PackedCut& cut) const override {
     return cut.registers() <= soc().vector_registers() && cut.body_fmas() <= kMaxPackedFmas &&
@@ -79,8 +74,6 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
   Kernel kernel_of(const PackedCut& cut) const override {
     return build_packed_product(task(), cut);
   }
-
-  PackedCut any_;  ///< of any tiling
 };
 
 class GemmNbits final : public ImplBy<PackedPlan> {

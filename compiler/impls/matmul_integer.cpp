@@ -261,25 +261,22 @@ class ByteNest {
   KernelBuffers buffers_;
 };
 
-class BytePlan final : public TiledPlan<ByteTiling, ByteCut> {
+TilingAxes<ByteTiling> byte_axes(const ByteCut& any, const Soc&) {
+  using T = ByteTiling;
+  const MatMulShape& s = any.shape();
+  return {{"m_block", &T::m_block, least_blocks(s.m, 12)},
+          {"n_vectors", &T::n_vectors, up_to(any.vectors(), {1, 2, 3, 4, 6})},
+          {"k_unroll", &T::k_unroll, powers_of_two(std::clamp<std::int64_t>(s.k / 4, 1, 8))},
+          {"m_tile", &T::m_tile, powers_of_two(std::min<std::int64_t>(64, s.m))}};
+}
+
+class BytePlan final : public RetiledPlan<ByteTiling, ByteCut> {
  public:
   BytePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : BytePlan(task, format, soc, ByteCut(task, soc.vector_lanes(), {})) {}
+      : RetiledPlan(task, format, soc, ByteCut(task, soc.vector_lanes(), {}), byte_axes) {}
 
  private:
   using T = ByteTiling;
-
-  BytePlan(const Task& task, const FormatChoice& format, const Soc& soc, const ByteCut& any)
-      : TiledPlan(
-            task, format, soc,
-            {{"m_block", &T::m_block, least_blocks(any.shape().m, 12)},
-             {"n_vectors", &T::n_vectors, up_to(any.vectors(), {1, 2, 3, 4, 6})},
-             {"k_unroll", &T::k_unroll,
-              powers_of_two(std::clamp<std::int64_t>(any.shape().k / 4, 1, 8))},
-             {"m_tile", &T::m_tile, powers_of_two(std::min<std::int64_t>(64, any.shape().m))}}),
-        any_(any) {}
-
-  ByteCut cut(const T& tiling) const override { return any_.with(tiling); }
 
   bool fits(const ByteCut& cut) const override {
     const T& t = cut.tiling();
@@ -295,13 +292,11 @@ class BytePlan final : public TiledPlan<ByteTiling, ByteCut> {
 
   T best() const override {
     T best = fewest_cycles_in_l1(tilings().all({}, {&T::m_block, &T::n_vectors}),
-                                 any_.shape().a.row, [](const T& t) { return t.m_block; });
+                                 any().shape().a.row, [](const T& t) { return t.m_block; });
     best = tilings().with_last(best, &T::k_unroll, [&](const T& t) {
       return t.m_block * t.n_vectors * t.k_unroll <= kGoodBodyFmas && is_legal(t);
     });
-    return tilings().with_last(best, &T::m_tile, [&](const T& t) {
-      return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
-    });
+    return with_tile_for_threads(best, &T::m_tile);
   }
 
   Features features_of(const ByteCut& cut) const override {
@@ -325,7 +320,6 @@ class BytePlan final : public TiledPlan<ByteTiling, ByteCut> {
   Kernel kernel_of(const ByteCut& cut) const override { return ByteNest(task(), cut).build(soc()); }
 
   static constexpr std::int64_t kMaxBodyDots = 1024;
-  ByteCut any_;  ///< of any tiling
 };
 
 class MatMulInteger final : public ImplBy<BytePlan> {

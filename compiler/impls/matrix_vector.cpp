@@ -25,6 +25,8 @@ class VectorCut {
   VectorCut(const MatMulShape& shape, int lanes, const VectorTiling& tiling)
       : shape_(shape), lanes_(lanes), tiling_(tiling) {}
 
+  VectorCut with(const VectorTiling& tiling) const { return VectorCut(shape_, lanes_, tiling); }
+
   const MatMulShape& shape() const { return shape_; }
   const VectorTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
@@ -193,28 +195,22 @@ class VectorNest {
   KernelBuffers buffers_;
 };
 
-class MatrixVectorPlan final : public TiledPlan<VectorTiling, VectorCut> {
+TilingAxes<VectorTiling> vector_axes(const VectorCut& any, const Soc&) {
+  using T = VectorTiling;
+  const std::int64_t rows = any.shape().m;
+  return {{"m_block", &T::m_block, powers_of_two(std::min<std::int64_t>(any.lanes(), rows))},
+          {"k_unroll", &T::k_unroll, {1, 2, 4}},
+          {"m_tile", &T::m_tile, powers_of_two(std::min<std::int64_t>(64, rows))}};
+}
+
+class MatrixVectorPlan final : public RetiledPlan<VectorTiling, VectorCut> {
  public:
   MatrixVectorPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : MatrixVectorPlan(task, format, soc,
-                         VectorCut(matmul_shape(task).value(), soc.vector_lanes(), {})) {}
+      : RetiledPlan(task, format, soc,
+                    VectorCut(matmul_shape(task).value(), soc.vector_lanes(), {}), vector_axes) {}
 
  private:
   using T = VectorTiling;
-
-  MatrixVectorPlan(const Task& task, const FormatChoice& format, const Soc& soc,
-                   const VectorCut& any)
-      : TiledPlan(
-            task, format, soc,
-            {{"m_block", &T::m_block,
-              powers_of_two(std::min<std::int64_t>(any.lanes(), any.shape().m))},
-             {"k_unroll", &T::k_unroll, {1, 2, 4}},
-             {"m_tile", &T::m_tile, powers_of_two(std::min<std::int64_t>(64, any.shape().m))}}),
-        any_(any) {}
-
-  VectorCut cut(const T& tiling) const override {
-    return VectorCut(any_.shape(), any_.lanes(), tiling);
-  }
 
   bool fits(const VectorCut& cut) const override {
     const T& t = cut.tiling();
@@ -234,9 +230,7 @@ class MatrixVectorPlan final : public TiledPlan<VectorTiling, VectorCut> {
 
   T best() const override {
     const T best = fewest_cycles(tilings().all({}, {&T::m_block, &T::k_unroll}));
-    return tilings().with_last(best, &T::m_tile, [&](const T& t) {
-      return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
-    });
+    return with_tile_for_threads(best, &T::m_tile);
   }
 
   Features features_of(const VectorCut& cut) const override {
@@ -256,8 +250,6 @@ class MatrixVectorPlan final : public TiledPlan<VectorTiling, VectorCut> {
   }
 
   Kernel kernel_of(const VectorCut& cut) const override { return VectorNest(task(), cut).build(); }
-
-  VectorCut any_;  ///< of any tiling
 };
 
 class MatrixVector final : public ImplBy<MatrixVectorPlan> {

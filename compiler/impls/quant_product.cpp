@@ -36,7 +36,7 @@ TilingAxes<QuantTiling> tile_axes_of(const QuantCut& cut) {
       {"prefetch", &QuantTiling::prefetch, {0, 1, 2, 4}}};
 }
 
-TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
+TilingAxes<QuantTiling> quant_axes(const QuantCut& cut, const Soc& soc) {
   if (cut.has_tiles()) return tile_axes_of(cut);
   return {
       {"oc_vectors", &QuantTiling::oc_vectors, up_to(cut.group_vectors(), {1, 2, 3, 4, 6})},
@@ -49,17 +49,13 @@ TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
       {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}}};
 }
 
-class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
+class QuantPlan final : public RetiledPlan<QuantTiling, QuantCut> {
  public:
   QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc, bool has_tiles)
-      : QuantPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc, {}, has_tiles)) {}
+      : RetiledPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc, {}, has_tiles),
+                    quant_axes) {}
 
  private:
-  QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc, const QuantCut& any)
-      : TiledPlan(task, format, soc, axes_of(any, soc)), any_(any) {}
-
-  QuantCut cut(const QuantTiling& tiling) const override { return any_.with(tiling); }
-
   bool fits(const QuantCut& cut) const override {
     const QuantTiling& t = cut.tiling();
     if (!cut.is_block_small(soc())) return false;
@@ -75,18 +71,16 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
   /// parallel iteration as leave four of these to each thread.
   QuantTiling best() const override {
     QuantTiling best = fewest_cycles_in_l1(
-        tilings().all({.prefetch = any_.has_tiles() ? 2 : 0},
+        tilings().all({.prefetch = any().has_tiles() ? 2 : 0},
                       {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}),
-        any_.pixel_bytes(), [](const QuantTiling& t) { return t.oh_block * t.ow_block; });
-    if (!any_.has_tiles())
+        any().pixel_bytes(), [](const QuantTiling& t) { return t.oh_block * t.ow_block; });
+    if (!any().has_tiles())
       best = tilings().with_last(best, &QuantTiling::k_unroll, [&](const QuantTiling& t) {
         return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <=
-                   (any_.has_pairs() ? kGoodPairDots : kGoodBodyDots) &&
+                   (any().has_pairs() ? kGoodPairDots : kGoodBodyDots) &&
                is_legal(t);
       });
-    return tilings().with_last(best, &QuantTiling::tile, [&](const QuantTiling& t) {
-      return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
-    });
+    return with_tile_for_threads(best, &QuantTiling::tile);
   }
 
   Features features_of(const QuantCut& cut) const override {
@@ -126,8 +120,6 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
   Kernel kernel_of(const QuantCut& cut) const override {
     return build_quant(task(), format(), cut);
   }
-
-  QuantCut any_;  ///< of any tiling
 };
 
 class QuantProduct final : public Impl {
