@@ -63,6 +63,14 @@ AOE_WIDE inline void store_halves(Quads a, Quads b, Quad* to) {
       __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
+/// to[j] = bytes j of four rows.
+AOE_WIDE inline void store_quads(const Bytes (&row)[4], Quad* to) {
+  const Words low[] = {low_pairs(row[0], row[1]), low_pairs(row[2], row[3])},
+              high[] = {high_pairs(row[0], row[1]), high_pairs(row[2], row[3])};
+  store_halves(low_quads(low[0], low[1]), high_quads(low[0], low[1]), to);
+  store_halves(low_quads(high[0], high[1]), high_quads(high[0], high[1]), to + 8);
+}
+
 }  // namespace
 
 Result<void> takes_byte_factors(const Question& question) {
@@ -126,10 +134,25 @@ AOE_WIDE void QuadPanel::interleave(const std::array<const std::uint8_t*, 4>& ro
   Bytes row[4];
   for (std::size_t i = 0; i < 4; ++i)
     row[i] = *reinterpret_cast<const LooseBytes*>(rows[i]) ^ flipped;
-  const Words low[] = {low_pairs(row[0], row[1]), low_pairs(row[2], row[3])},
-              high[] = {high_pairs(row[0], row[1]), high_pairs(row[2], row[3])};
-  store_halves(low_quads(low[0], low[1]), high_quads(low[0], low[1]), to);
-  store_halves(low_quads(high[0], high[1]), high_quads(high[0], high[1]), to + 8);
+  store_quads(row, to);
+}
+
+AOE_WIDE void interleave_rows(const std::uint8_t* from, std::int64_t stride, std::int64_t rows,
+                              std::uint8_t flipped, std::int64_t count, Quad* to) {
+  constexpr std::int64_t kAtOnce = sizeof(Bytes);
+  std::int64_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) {
+    Bytes row[4] = {};
+    for (std::int64_t r = 0; r < 4; ++r)
+      if (r < rows) row[r] = *reinterpret_cast<const LooseBytes*>(from + r * stride + i) ^ flipped;
+    store_quads(row, to + i);
+  }
+  for (; i < count; ++i) {
+    Quad quad = 0;
+    for (std::int64_t r = 0; r < rows; ++r)
+      quad |= Quad{static_cast<std::uint8_t>(from[r * stride + i] ^ flipped)} << (8 * r);
+    to[i] = quad;
+  }
 }
 
 void QuadPanel::pack_turned(const std::uint8_t* from, std::uint8_t flipped, std::int64_t stride,

@@ -93,6 +93,11 @@ class QuadPanel {
   Quad sums_[kColumns];
 };
 
+/// to[i] = bytes i of `rows` rows that lie `stride` bytes apart, four at most, with the bits `flipped` the other way; 0 of those that are not
+/// there.
+void interleave_rows(const std::uint8_t* from, std::int64_t stride, std::int64_t rows,
+                     std::uint8_t flipped, std::int64_t count, Quad* to);
+
 /// What zero points take off a row of products: (a - za) * (b - zb) over all steps is the products less za * b, zb * a and, as both
 /// took it off, more za * zb. `row`: the sum of a less that of za.
 void take_off_zeros(const Quad* products, Quad left_zero, const Quad* right_sums, Quad row,

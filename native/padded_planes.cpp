@@ -132,9 +132,11 @@ void PaddedPlanes::copy(const T* plane, T* to) const {
 
 template void copy_row(const float*, std::int64_t, std::int64_t, float*);
 template void copy_row(const double*, std::int64_t, std::int64_t, double*);
+template void copy_row(const std::int32_t*, std::int64_t, std::int64_t, std::int32_t*);
 template void copy_row(const std::uint8_t*, std::int64_t, std::int64_t, std::uint8_t*);
 template void PaddedPlanes::copy(const float*, float*) const;
 template void PaddedPlanes::copy(const double*, double*) const;
 template void PaddedPlanes::copy(const std::uint8_t*, std::uint8_t*) const;
+template void PaddedPlanes::copy(const std::uint32_t*, std::uint32_t*) const;
 
 }  // namespace aoe::native

@@ -46,11 +46,9 @@ bool has_quads() {
 }
 #endif
 
-}  // namespace
-
-template <typename T>
-void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
-                 Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns) {
+template <typename T, typename Right>
+void add_product_by_blocks(Rows<const T> left, std::int64_t rows, std::int64_t length,
+                           const Right& right, Rows<T> sums, std::int64_t columns) {
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<T, Quad>) {
     if (has_quads()) return quad_blocks::add_product<T>(left, rows, length, right, sums, columns);
@@ -62,14 +60,18 @@ void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, st
   blocks::add_product<T>(left, rows, length, right, sums, columns);
 }
 
+}  // namespace
+
+template <typename T>
+void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
+                 Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns) {
+  add_product_by_blocks<T>(left, rows, length, right, sums, columns);
+}
+
 template <typename T>
 void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
                  RowsAt<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns) {
-#if defined(__x86_64__)
-  if (has_long_vectors())
-    return long_blocks::add_product<T>(left, rows, length, right, sums, columns);
-#endif
-  blocks::add_product<T>(left, rows, length, right, sums, columns);
+  add_product_by_blocks<T>(left, rows, length, right, sums, columns);
 }
 
 template void add_product<float>(Rows<const float>, std::int64_t, std::int64_t, Rows<const float>,
@@ -85,5 +87,7 @@ template void add_product<std::int32_t>(Rows<const std::int32_t>, std::int64_t, 
 template void add_product<std::int64_t>(Rows<const std::int64_t>, std::int64_t, std::int64_t,
                                         Rows<const std::int64_t>, Rows<std::int64_t>, std::int64_t);
 template void add_product<Quad>(Rows<const Quad>, std::int64_t, std::int64_t, Rows<const Quad>,
+                                Rows<Quad>, std::int64_t);
+template void add_product<Quad>(Rows<const Quad>, std::int64_t, std::int64_t, RowsAt<const Quad>,
                                 Rows<Quad>, std::int64_t);
 }  // namespace aoe::native

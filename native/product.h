@@ -35,7 +35,7 @@ using Quad = std::uint32_t;
 template <typename T>
 void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
                  Rows<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns);
-/// Of float or double.
+/// Of float, double or Quad.
 template <typename T>
 void add_product(Rows<const std::type_identity_t<T>> left, std::int64_t rows, std::int64_t length,
                  RowsAt<const std::type_identity_t<T>> right, Rows<T> sums, std::int64_t columns);

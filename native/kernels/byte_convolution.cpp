@@ -6,9 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "native/byte_product.h"
+#include "native/byte_call.h"
 #include "native/kernel.h"
 #include "native/scratch.h"
+#include "native/shifted_bytes.h"
 #include "native/tap_planes.h"
 #include "native/transpose_block.h"
 #include "native/wide.h"
@@ -20,41 +21,6 @@ namespace aoe::native {
 namespace {
 
 constexpr std::int64_t kColumns = QuadPanel::kColumns;
-
-/// What the sums of an output channel become: themselves, or real numbers.
-struct ChannelEnding {
-  std::vector<double> bias = {0}, multipliers = {1};  ///< one, or one for each channel
-
-  void apply(const std::int32_t* sums, std::int64_t, std::int32_t* to) const {
-    std::copy_n(sums, kColumns, to);
-  }
-  void apply(const std::int32_t* sums, std::int64_t channel, float* to) const {
-    make_real(sums, static_cast<std::int32_t>(reference::parameter_at(bias, channel)),
-              static_cast<float>(reference::parameter_at(multipliers, channel)), to);
-  }
-
- private:
-  AOE_WIDE static void make_real(const std::int32_t* sums, std::int32_t bias, float multiplier,
-                                 float* __restrict to) {
-    for (std::int64_t j = 0; j < kColumns; ++j)
-      to[j] = static_cast<float>(
-                  static_cast<std::int32_t>(static_cast<Quad>(sums[j]) + static_cast<Quad>(bias))) *
-              multiplier;
-  }
-};
-
-/// What both ways read of a call.
-struct ByteCall {
-  static constexpr double kProductsPerNs = 100;
-
-  const Run& run_;
-  const reference::Window& window_;
-  const std::int64_t places_ = window_.output_elements();
-  const std::int64_t channels_ = run_.shape(1)[1];  ///< inputs of a group
-  const std::int64_t length_ = channels_ * window_.kernel_elements();
-  const std::int64_t groups_ = run_.attrs.get_int("group", 1);
-  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
-};
 
 /// Y: std::int32_t or float.
 template <typename Y>
@@ -157,7 +123,7 @@ template <typename Y>
 class PlaceConvolution : ByteCall {
  public:
   static bool takes(const Run& run, const reference::Window& window) {
-    constexpr std::int64_t kMostPlaces = 256, kLeastChannels = 2 * kColumns, kLeastLength = 512;
+    constexpr std::int64_t kMostPlaces = 64, kLeastChannels = 2 * kColumns, kLeastLength = 512;
     const Shape& weight = run.shape(1);
     return run.kept(1) != nullptr && window.output_elements() <= kMostPlaces &&
            weight[0] / run.attrs.get_int("group", 1) >= kLeastChannels &&
@@ -292,6 +258,7 @@ void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
   if (PlaceConvolution<Y>::takes(run, window))
     return PlaceConvolution<Y>(run, window, zeros, std::move(ending)).run();
+  if (PaddedPlanes::takes(window)) return run_shifted_bytes<Y>(run, window, zeros, ending);
   ByteConvolution<Y>(run, window, zeros, std::move(ending)).run();
 }
 
