@@ -2,6 +2,7 @@
 // result, is summed in it; then two factors after another are multiplied, of which both have labels that are summed or the
 // batch, and each has rows or columns of its own.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 
@@ -39,14 +40,54 @@ std::int64_t count_of(const std::string& labels, const Sizes& sizes) {
   return is_static(shape) ? element_count(shape) : kUnknownDim;
 }
 
-/// The first `kept` dimensions are those of the value.
-Term reshaped(Term value, Shape shape, std::size_t kept = 0) {
+Sizes sizes_of(const std::string& labels, const Shape& shape) {
+  Sizes sizes;
+  for (std::size_t d = 0; d < shape.size(); ++d) sizes[labels[d]] = shape[d];
+  return sizes;
+}
+
+/// Labels that make a dimension, for each.
+using Groups = std::vector<std::string>;
+
+Groups each_of(const std::string& labels) {
+  Groups groups;
+  for (const char label : labels) groups.emplace_back(1, label);
+  return groups;
+}
+
+/// Has as many dimensions as `shape`, of which the run computes those that are open: the first `kept` are those of the value, others
+/// products of `size` of their labels.
+Term reshaped_by_run(Term value, const Shape& shape, const Groups& groups, std::size_t kept,
+                     const std::function<Term(char)>& size) {
+  FunctionCall& call = *value.call;
+  std::vector<Term> dims;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (shape[i] != kUnknownDim) {
+      dims.push_back(call.ints({shape[i]}));
+    } else if (i < kept) {
+      dims.push_back(call.size_along(value, static_cast<std::int64_t>(i)));
+    } else {
+      dims.push_back(size(groups[i][0]));
+      for (const char label : groups[i].substr(1)) dims.back() = dims.back() * size(label);
+    }
+  }
+  reference::Attrs attrs;
+  attrs.set("allowzero", std::int64_t{1});
+  return call.op("Reshape", {value, call.concat(dims, 0)}, attrs);
+}
+
+/// The first `kept` dimensions are those of the value. `size`: of a label, for what that and one open dimension leave unsaid.
+Term reshaped(Term value, const Groups& groups, const Sizes& sizes, std::size_t kept,
+              const std::function<Term(char)>& size) {
+  Shape shape;
+  for (const std::string& labels : groups) shape.push_back(count_of(labels, sizes));
   if (value.call->shape(value) == shape) return value;
-  const auto end = shape.begin() + static_cast<std::ptrdiff_t>(kept);
-  std::replace(shape.begin(), end, kUnknownDim, kCopiedDim);
-  if (std::ranges::count(shape, kUnknownDim) > 1)
-    throw NotExpressible{"two dimensions are known only when it runs"};
-  return value.call->reshape(value, shape);
+  Shape asked = shape;
+  const auto end = asked.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::replace(asked.begin(), end, kUnknownDim, kCopiedDim);
+  if (std::ranges::count(asked, kUnknownDim) > 1)
+    return reshaped_by_run(value, shape, groups, kept, size);
+  return value.call->reshape(value, asked);
 }
 
 Term transposed(const Factor& from, const std::string& to) {
@@ -68,7 +109,12 @@ Factor squeezed(const Factor& from, const Sizes& sizes) {
     to.labels += label;
     kept.push_back(shape[d]);
   }
-  to.value = reshaped(from.value, kept);
+  const auto size = [&](char label) {
+    return from.value.call->size_along(from.value,
+                                       static_cast<std::int64_t>(from.labels.find(label)));
+  };
+  if (kept.size() < shape.size())
+    to.value = reshaped(from.value, each_of(to.labels), sizes_of(to.labels, kept), 0, size);
   return to;
 }
 
@@ -135,24 +181,24 @@ struct Product {
   bool spreads_rows = false;
 
   /// Dimensions that stay as they are where they are open: a batch that does needs no Reshape behind the product.
-  Shape outer(const Sizes& sizes) const {
+  Groups outer() const {
     if (batch.empty()) return {};
-    return is_open ? shape_of_labels(batch, sizes) : Shape{count_of(batch, sizes)};
+    return is_open ? each_of(batch) : Groups{batch};
   }
-  Shape left(const Sizes& sizes) const {
-    Shape shape = outer(sizes);
+  Groups left() const {
+    Groups groups = outer();
     if (spreads_rows)
-      std::ranges::copy(shape_of_labels(rows, sizes), std::back_inserter(shape));
+      std::ranges::copy(each_of(rows), std::back_inserter(groups));
     else
-      shape.push_back(count_of(rows, sizes));
-    shape.push_back(count_of(inner, sizes));
-    return shape;
+      groups.push_back(rows);
+    groups.push_back(inner);
+    return groups;
   }
-  Shape right(const Sizes& sizes) const {
-    Shape shape = outer(sizes);
-    shape.push_back(count_of(inner, sizes));
-    shape.push_back(count_of(columns, sizes));
-    return shape;
+  Groups right() const {
+    Groups groups = outer();
+    groups.push_back(inner);
+    groups.push_back(columns);
+    return groups;
   }
   /// So many of the first labels are dimensions of matrices.
   std::size_t kept_with(const std::string& next, bool spreads) const {
@@ -183,13 +229,26 @@ Factor multiplied(const Factor& left, const Factor& right, const std::string& wa
   if (p.batch.empty() && !p.spreads_rows && open_labels(p.columns, sizes) > 1)
     return multiplied(right, left, wanted, sizes);
   const std::size_t kept = p.kept_with(p.rows, p.spreads_rows);
-  const Term a = reshaped(transposed(left, p.batch + p.rows + p.inner), p.left(sizes), kept);
-  const Term b = reshaped(transposed(right, p.batch + p.inner + p.columns), p.right(sizes),
-                          p.kept_with(p.inner, false));
+  const auto size = [&](char label) {
+    const Factor& factor = has(left.labels, label) ? left : right;
+    return call.size_along(factor.value, static_cast<std::int64_t>(factor.labels.find(label)));
+  };
+  const Term a =
+      reshaped(transposed(left, p.batch + p.rows + p.inner), p.left(), sizes, kept, size);
+  const Term b = reshaped(transposed(right, p.batch + p.inner + p.columns), p.right(), sizes,
+                          p.kept_with(p.inner, false), size);
   // Of one product each there is nothing to sum.
   const Term product = p.inner.empty() ? a * b : call.matmul(a, b);
   const std::string labels = p.batch + p.rows + p.columns;
-  return {reshaped(product, shape_of_labels(labels, sizes), kept), labels};
+  return {reshaped(product, each_of(labels), sizes, kept, size), labels};
+}
+
+/// Sizes that only a run knows are as good as any for the order in which factors are multiplied.
+Sizes guessed(Sizes sizes) {
+  constexpr std::int64_t kGuess = 64;
+  for (auto& [label, size] : sizes)
+    if (size == kUnknownDim) size = kGuess;
+  return sizes;
 }
 
 void expand(FunctionCall& call, const reference::EinsumEquation& equation, const Sizes& sizes) {
@@ -205,7 +264,7 @@ void expand(FunctionCall& call, const reference::EinsumEquation& equation, const
   };
   for (std::size_t i = 0; i < equation.inputs.size(); ++i)
     factors[i] = summed(factors[i], wanted(i, i));
-  for (const auto& [a, b] : contraction_order(equation, sizes)) {
+  for (const auto& [a, b] : contraction_order(equation, guessed(sizes))) {
     factors.push_back(multiplied(factors[a], factors[b], wanted(a, b), sizes));
     factors[a].labels.clear();
     factors[b].labels.clear();
@@ -230,13 +289,6 @@ bool has_plain_labels(const reference::EinsumEquation& equation, const std::vect
   return true;
 }
 
-/// Two factors at most of sizes that only a run knows: in which order more are multiplied depends on them.
-bool can_be_open(const reference::EinsumEquation& equation, const std::vector<Shape>& shapes) {
-  constexpr std::size_t kMostOpen = 2;
-  return std::ranges::all_of(shapes, is_static) ||
-         (shapes.size() <= kMostOpen && has_plain_labels(equation, shapes));
-}
-
 bool expand_einsum_at(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!is_type(node, "Einsum") || node.outputs[0] == kNone) return false;
@@ -249,7 +301,7 @@ bool expand_einsum_at(Graph& graph, NodeId id) {
   if (shapes.size() > kMostFactors) return false;
   const reference::EinsumEquation equation =
       reference::einsum_equation(node.op.attrs.get_string("equation", ""), shapes);
-  if (!can_be_open(equation, shapes)) return false;
+  if (!std::ranges::all_of(shapes, is_static) && !has_plain_labels(equation, shapes)) return false;
   return replace_by_parts(
       graph, id, [&](FunctionCall& call) { expand(call, equation, equation.extents(shapes)); });
 }

@@ -68,6 +68,18 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
       e = Einsum <equation = "id,jd->ij"> (t, t)
       u = Unsqueeze (e, third)
       z = Mul (u, v)
+      y = Einsum <equation = "ija,acd->aijcd"> (z, heads))",
+        R"(t = Squeeze (r, first)
+      e = Einsum <equation = "id,jd->ij"> (t, t)
+      u = Unsqueeze (e, third)
+      z = Mul (u, v)
+      y = Einsum <equation = "ija,jb->iab"> (z, t))",
+        R"(t = Squeeze (r, first)
+      y = Einsum <equation = "id,jd,je->ie"> (t, t, t))",
+        R"(t = Squeeze (r, first)
+      e = Einsum <equation = "id,jd->ij"> (t, t)
+      u = Unsqueeze (e, third)
+      z = Mul (u, v)
       y = Einsum <equation = "cde,abc->deab"> (heads, z))"}) {
     SCOPED_TRACE(network);
     const std::string halves = network.find("kv)") == std::string::npos ? "" : R"(

@@ -143,7 +143,7 @@ void add_einsum(ModelDraw& d) {
   const std::int64_t i = d.dim(9), j = d.dim(9), k = d.dim(9), b = d.dim(3);
   const auto tensor = [&](const Shape& shape) { return d.fresh(DataType::kFloat, shape); };
   Attrs attrs;
-  switch (d.below(4)) {
+  switch (d.below(6)) {
     case 0:
       attrs.set("equation", std::string("ij,jk->ik"));
       return void(d.add("Einsum", {tensor({i, j}), tensor({j, k})}, attrs));
@@ -153,6 +153,12 @@ void add_einsum(ModelDraw& d) {
     case 2:
       attrs.set("equation", std::string("ii->i"));
       return void(d.add("Einsum", {tensor({i, i})}, attrs));
+    case 3:
+      attrs.set("equation", std::string("bijk,ick->icbj"));
+      return void(d.add("Einsum", {tensor({b, i, j, k}), tensor({i, d.dim(3), k})}, attrs));
+    case 4:
+      attrs.set("equation", std::string("ij,jk,kb->ib"));
+      return void(d.add("Einsum", {tensor({i, j}), tensor({j, k}), tensor({k, b})}, attrs));
     default:
       attrs.set("equation", std::string("ij->"));
       return void(d.add("Einsum", {tensor({i, j})}, attrs));
