@@ -78,6 +78,46 @@ AOE_WIDE inline double exponential_below(T x, T largest) {
   }
 }
 
+/// The largest of a line, or the smallest, of whole vectors: the last one overlaps the one before. Nothing of lines that fill none, of
+/// those with NaN, which step() knows about, and of bytes, whose vectors have too many ends.
+template <bool kIsLargest, typename T>
+AOE_WIDE std::optional<T> extreme_of_line(const T* x, std::int64_t count) {
+  using Vector = typename Lanes<T>::Vector;
+  constexpr std::int64_t kCount = Lanes<T>::kCount;
+  if (count < kCount || sizeof(T) < sizeof(float)) return {};
+  const auto* const last = reinterpret_cast<const typename Lanes<T>::Loose*>(x + count - kCount);
+  Vector best = *last;
+  auto is_number = best == best;
+  for (std::int64_t i = 0; i + kCount <= count; i += kCount) {
+    const Vector next = *reinterpret_cast<const typename Lanes<T>::Loose*>(x + i);
+    is_number &= next == next;
+    best = (kIsLargest ? best > next : best < next) ? best : next;
+  }
+  T end = best[0];
+  bool are_numbers = true;
+  for (std::int64_t k = 0; k < kCount; ++k) {
+    are_numbers &= is_number[k] != 0;
+    end = (kIsLargest ? end > best[k] : end < best[k]) ? end : best[k];
+  }
+  return are_numbers ? std::optional<T>(end) : std::nullopt;
+}
+
+template <typename T>
+struct Largest : reference::Max<T> {
+  static std::optional<typename Largest::Acc> of_line(const typename Largest::Acc* x,
+                                                      std::int64_t count) {
+    return extreme_of_line<true>(x, count);
+  }
+};
+
+template <typename T>
+struct Smallest : reference::Min<T> {
+  static std::optional<typename Smallest::Acc> of_line(const typename Smallest::Acc* x,
+                                                       std::int64_t count) {
+    return extreme_of_line<false>(x, count);
+  }
+};
+
 template <typename T>
 struct LogSumExp : reference::LogSumExp<T> {
   using Acc = typename reference::LogSumExp<T>::Acc;
@@ -107,26 +147,46 @@ struct LogSumExp : reference::LogSumExp<T> {
   }
 };
 
+/// parts[0] becomes all of them: loops whose lengths the compiler knows.
+template <std::int64_t kCount, typename R>
+AOE_WIDE inline void merge_all(typename R::Acc* parts) {
+  if constexpr (kCount > 1) {
+    constexpr std::int64_t kHalf = kCount / 2;
+    for (std::int64_t k = 0; k < kHalf; ++k) parts[k] = R::merge(parts[k], parts[k + kHalf]);
+    merge_all<kHalf, R>(parts);
+  }
+}
+
+/// Of as many whole blocks of kCount elements as there are.
+template <std::int64_t kCount, typename R, typename T>
+AOE_WIDE inline typename R::Acc of_blocks(const T* x, std::int64_t count) {
+  std::array<typename R::Acc, kCount> parts;
+  parts.fill(R::kStart);
+  for (std::int64_t i = 0; i + kCount <= count; i += kCount)
+    for (std::int64_t k = 0; k < kCount; ++k) parts[k] = R::step(parts[k], x[i + k]);
+  merge_all<kCount, R>(parts.data());
+  return parts[0];
+}
+
 template <typename R, typename T>
 AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
-  constexpr std::int64_t kCount = kParts<R, T>;
+  constexpr std::int64_t kCount = kParts<R, T>, kFew = sizeof(typename R::Acc) == 1 ? 16 : 8;
   if constexpr (requires { R::of_line(x, count); }) {
     if (const auto line = R::of_line(x, count)) return *line;
   }
-  if (count < kCount) {
-    typename R::Acc sum = R::kStart;
-    for (std::int64_t i = 0; i < count; ++i) sum = R::step(sum, x[i]);
-    return sum;
+  typename R::Acc sum = R::kStart;
+  if (count >= kCount) {
+    sum = of_blocks<kCount, R>(x, count);
+    x += count - count % kCount;
+    count %= kCount;
   }
-  std::array<typename R::Acc, kCount> parts;
-  parts.fill(R::kStart);
-  std::int64_t i = 0;
-  for (; i + kCount <= count; i += kCount)
-    for (std::int64_t k = 0; k < kCount; ++k) parts[k] = R::step(parts[k], x[i + k]);
-  for (; i < count; ++i) parts[0] = R::step(parts[0], x[i]);
-  for (std::int64_t half = kCount / 2; half > 0; half /= 2)
-    for (std::int64_t k = 0; k < half; ++k) parts[k] = R::merge(parts[k], parts[k + half]);
-  return parts[0];
+  if (count >= kFew) {
+    sum = R::merge(sum, of_blocks<kFew, R>(x, count));
+    x += count - count % kFew;
+    count %= kFew;
+  }
+  for (std::int64_t i = 0; i < count; ++i) sum = R::step(sum, x[i]);
+  return sum;
 }
 
 template <typename R, typename T>
@@ -279,8 +339,8 @@ void add_extreme(KernelRegistry& registry, const char* type) {
 void register_reduce(KernelRegistry& registry) {
   add_numeric<reference::Sum>(registry, "ReduceSum");
   add_numeric<reference::Mean>(registry, "ReduceMean");
-  add_extreme<reference::Max>(registry, "ReduceMax");
-  add_extreme<reference::Min>(registry, "ReduceMin");
+  add_extreme<Largest>(registry, "ReduceMax");
+  add_extreme<Smallest>(registry, "ReduceMin");
   add_numeric<reference::Prod>(registry, "ReduceProd");
   add_numeric<reference::SumSquare>(registry, "ReduceSumSquare");
   add_numeric<reference::L1>(registry, "ReduceL1");
@@ -289,7 +349,7 @@ void register_reduce(KernelRegistry& registry) {
   add<LogSumExp, float, double, std::int32_t, std::int64_t>(registry, "ReduceLogSumExp",
                                                             has_generated_exponentials);
   add<reference::Mean, float, double>(registry, "GlobalAveragePool");
-  add<reference::Max, float, double>(registry, "GlobalMaxPool");
+  add<Largest, float, double>(registry, "GlobalMaxPool");
 }
 
 }  // namespace aoe::native

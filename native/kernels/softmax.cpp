@@ -11,6 +11,7 @@
 #include "native/by_type.h"
 #include "native/exponential.h"
 #include "native/kernel.h"
+#include "native/short_lines.h"
 
 namespace aoe::native {
 namespace {
@@ -88,13 +89,14 @@ void write_line(const T* x, std::int64_t count, bool is_log, T* y) {
 template <typename T>
 class Columns {
  public:
-  Columns(std::int64_t stride, std::int64_t dim, bool is_log)
+  /// `most`: of them at a time.
+  Columns(std::int64_t stride, std::int64_t dim, bool is_log, std::int64_t most)
       : stride_(stride),
         dim_(dim),
         is_log_(is_log),
-        largest_(kBlock),
-        ends_(kBlock),
-        sums_(kBlock) {}
+        largest_(static_cast<std::size_t>(most)),
+        ends_(largest_),
+        sums_(largest_.size()) {}
 
   void write(const T* x, std::int64_t count, T* y) {
     std::ranges::fill(largest_, -std::numeric_limits<T>::infinity());
@@ -102,7 +104,7 @@ class Columns {
     for (std::int64_t k = 0; k < dim_; ++k) take_largest(x + k * stride_, count, largest_.data());
     for (std::int64_t k = 0; k < dim_; ++k)
       write_exponential_row(x + k * stride_, largest_.data(), count, y + k * stride_, sums_.data());
-    for (std::size_t i = 0; i < ends_.size(); ++i)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
       ends_[i] = end_of(largest_[i], sums_[i], is_log_);
     for (std::int64_t k = 0; k < dim_; ++k) end_row(x + k * stride_, count, y + k * stride_);
   }
@@ -124,7 +126,23 @@ class Columns {
 };
 
 template <typename T>
+void softmax_of_short_lines(const AxisView& view, const T* x, bool is_log, T* y, Threads& threads) {
+  for_each_short_line(x, view.dim, view.outer, threads,
+                      [&](const T* lines, std::int64_t first, std::int64_t count) {
+                        Columns<T> columns(kLinesAtOnce, view.dim, is_log, kLinesAtOnce);
+                        T results[kShortLine * kLinesAtOnce];
+                        columns.write(lines, count, results);
+                        T* to = y + first * view.dim;
+                        for (std::int64_t i = 0; i < count; ++i)
+                          for (std::int64_t k = 0; k < view.dim; ++k)
+                            *to++ = results[k * kLinesAtOnce + i];
+                      });
+}
+
+template <typename T>
 void softmax(const AxisView& view, const T* x, bool is_log, T* y, Threads& threads) {
+  if (view.inner == 1 && view.dim <= kShortLine)
+    return softmax_of_short_lines(view, x, is_log, y, threads);
   const AxisBlocks blocks(view, kBlock);
   threads.share(blocks.count(), blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
     if (view.inner == 1) {
@@ -132,7 +150,7 @@ void softmax(const AxisView& view, const T* x, bool is_log, T* y, Threads& threa
         write_line(x + i * view.dim, view.dim, is_log, y + i * view.dim);
       return;
     }
-    Columns<T> columns(view.inner, view.dim, is_log);
+    Columns<T> columns(view.inner, view.dim, is_log, kBlock);
     for (std::int64_t i = begin; i < end; ++i) {
       const AxisBlock block = blocks.block(i);
       columns.write(x + block.at, block.count, y + block.at);
