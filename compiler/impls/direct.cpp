@@ -232,7 +232,7 @@ class Direct final : public Impl {
   explicit Direct(DirectPrecision precision) : precision_(precision) {}
 
   std::string_view name() const override { return is_bf16() ? "direct_bf16" : "direct"; }
-  int version() const override { return is_bf16() ? 3 : 4; }
+  int version() const override { return is_bf16() ? 3 : 5; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);
