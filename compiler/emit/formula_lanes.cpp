@@ -178,7 +178,21 @@ class Emitter {
     return Lanes::reals(to, min(max(x, number_like(low, x)), number_like(high, x)));
   }
 
+  /// y where the formula is 1 + e^-y.
+  static std::optional<Formula> sigmoid_operand(const Formula& formula) {
+    if (formula->fn != Fn::kAdd || number_of(formula->args[0]) != 1) return {};
+    const Formula& power = formula->args[1];
+    if (power->fn != Fn::kExp || power->args[0]->fn != Fn::kNeg) return {};
+    return power->args[0]->args[0];
+  }
+
   Vec of_reals(const FormulaNode& node) {
+    if (node.fn == Fn::kDiv) {
+      if (const auto y = sigmoid_operand(node.args[1])) {
+        const Vec s = sigmoid(emit(*y).as_reals());
+        return number_of(node.args[0]) == 1 ? s : real_arg(node, 0) * s;
+      }
+    }
     const Vec a = real_arg(node, 0);
     if (node.args.size() == 1) return of_one(node.fn, a);
     const Vec b = real_arg(node, 1);

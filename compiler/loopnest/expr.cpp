@@ -142,6 +142,9 @@ Vec abs(Vec a) {
   }
 #include "base/real_functions.inc"
 #undef REAL_FUNCTION
+Vec sigmoid(Vec a) {
+  return unary(Op::kSigmoid, a);
+}
 Vec log1p(Vec a) {
   const auto number = [&](double value) { return splat(value, a.lanes(), a.type()); };
   const Vec one = number(1), small = min(max(a, number(-0.5)), one);

@@ -84,6 +84,8 @@ Value* emit_unary(IrBuilder& ir, Op op, Value* a) {
     return emit_##function(ir, a);
 #include "base/real_functions.inc"
 #undef REAL_FUNCTION
+    case Op::kSigmoid:
+      return emit_sigmoid(ir, a);
     case Op::kReduceAdd:
       return reduce(ir, Op::kAdd, a);
     case Op::kReduceMax:

@@ -127,6 +127,7 @@ Vec abs(Vec a);
 #define REAL_FUNCTION(op, function) Vec function(Vec a);
 #include "base/real_functions.inc"
 #undef REAL_FUNCTION
+Vec sigmoid(Vec a);      ///< 1 / (1 + e^-a)
 Vec log1p(Vec a);        ///< log(1 + a), of small a with all their digits
 Vec fmod(Vec a, Vec b);  ///< exact, as the C library's
 Vec pow(Vec base, Vec exponent);

@@ -105,11 +105,29 @@ Value* emit_sqrt(IrBuilder& ir, Value* x) {
   return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
 }
 
-Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
+namespace {
+
+Value* by_horners_rule(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
   const double* last = coefficients.end() - 1;
   Value* sum = constant(x, *last);
   while (last != coefficients.begin()) sum = emit_fma(ir, sum, x, constant(x, *--last));
   return sum;
+}
+
+}  // namespace
+
+Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
+  if (is_double(x)) return by_horners_rule(ir, x, coefficients);
+  Values terms;
+  for (const double each : coefficients) terms.push_back(constant(x, each));
+  for (Value* power = x; terms.size() > 1; power = ir.CreateFMul(power, power)) {
+    Values sums;
+    for (std::size_t i = 0; i + 1 < terms.size(); i += 2)
+      sums.push_back(emit_fma(ir, terms[i + 1], power, terms[i]));
+    if (terms.size() % 2 == 1) sums.push_back(terms.back());
+    terms = std::move(sums);
+  }
+  return terms[0];
 }
 
 ReducedExp reduce_exp(IrBuilder& ir, Value* x) {
@@ -240,24 +258,64 @@ Value* emit_log(IrBuilder& ir, Value* x) {
   return with_special_logs(ir, x, result);
 }
 
+namespace {
+
+/// 2^n of a float `shifted` = n + the magic number.
+Value* scale_of(IrBuilder& ir, Value* shifted) {
+  Value* bits = ir.CreateBitCast(shifted, bits_type(shifted));
+  return power_of_two(
+      ir, ir.CreateSub(bits, bits_constant(shifted, kFloatFormat.rounding_magic_bits)), shifted);
+}
+
+/// 2^z - 1 of float for -125 <= z <= 126: to 7.5e-9 of it, and what rounding z makes of large ones.
+Value* emit_exp2m1(IrBuilder& ir, Value* z) {
+  Value* magic = constant(z, kFloatFormat.rounding_magic);
+  Value* shifted = ir.CreateFAdd(z, magic);
+  Value* rest = ir.CreateFSub(z, ir.CreateFSub(shifted, magic));
+  Value* q = polynomial(ir, rest,
+                        {0.693147187927, 0.24022649795, 0.0555035743364, 0.00961823749433,
+                         0.00133907354778, 0.000154035125741});
+  Value* scale = scale_of(ir, shifted);
+  return emit_fma(ir, scale, ir.CreateFMul(rest, q), ir.CreateFSub(scale, constant(z, 1)));
+}
+
+constexpr double kLog2E = 1.4426950408889634;
+
+}  // namespace
+
 Value* emit_tanh(IrBuilder& ir, Value* x) {
   // tanh |x| = t / (t + 2) with t = e^(2|x|) - 1; beyond 10 it is 1 in float32, beyond 22 in float64
   Value* size = magnitude(ir, x);
-  Value* limit = constant(x, is_double(x) ? 44 : 20);
-  Value* t = emit_expm1(ir, emit_min(ir, limit, ir.CreateFAdd(size, size)));
+  Value* t = is_double(x) ? emit_expm1(ir, emit_min(ir, constant(x, 44), ir.CreateFAdd(size, size)))
+                          : emit_exp2m1(ir, emit_min(ir, constant(x, 20 * kLog2E),
+                                                     ir.CreateFMul(size, constant(x, 2 * kLog2E))));
   return ir.CreateCopySign(ir.CreateFDiv(t, ir.CreateFAdd(t, constant(x, 2))), x);
 }
 
 Value* emit_erf(IrBuilder& ir, Value* x) {
   if (is_double(x)) return emit_erf64(ir, x);
-  // erf a = 1 - e^(a Q(a)) with Q(a) = log(erfc a) / a on [0, 4], to 2.4e-8; beyond 4 it is 1 in
+  // erf a = 1 - 2^(a Q(a)) with Q(a) = log2(erfc a) / a on [0, 4], to 2.4e-8; beyond 4 it is 1 in
   // float32
   Value* a = emit_min(ir, constant(x, 4), magnitude(ir, x));
   Value* q = polynomial(ir, a,
-                        {-1.1283791709, -0.636619567365, -0.102773360949, 0.0191213860316,
-                         0.000258150394793, -0.00182303072295, 0.000771879746349,
-                         -0.000188092176373, 2.8743581766e-5, -2.55876505984e-6, 1.01397727357e-7});
-  return ir.CreateCopySign(emit_expm1(ir, ir.CreateFMul(a, q)), x);
+                        {-1.6279070341, -0.91844789277, -0.148270618177, 0.0275863288027,
+                         0.000372432294371, -0.00263007738339, 0.00111358708222, -0.000271359650083,
+                         4.14682228712e-5, -3.69151766263e-6, 1.46285998415e-7});
+  return ir.CreateCopySign(emit_exp2m1(ir, ir.CreateFMul(a, q)), x);
+}
+
+Value* emit_sigmoid(IrBuilder& ir, Value* x) {
+  Value* one = constant(x, 1);
+  if (is_double(x)) return ir.CreateFDiv(one, ir.CreateFAdd(one, emit_exp(ir, ir.CreateFNeg(x))));
+  // e^-x as 2^n times 2^f, which is off by 1e-7 of it: by 2.4e-8 at most in the result. Below -88.4 it is infinite, beyond 87 nothing to add to 1.
+  Value* y = emit_max(ir, constant(x, -89), emit_min(ir, constant(x, 87), x));
+  Value *log2_e = constant(x, -kLog2E), *magic = constant(x, kFloatFormat.rounding_magic);
+  Value* shifted = emit_fma(ir, y, log2_e, magic);
+  Value* rest = emit_fma(ir, y, log2_e, ir.CreateFSub(magic, shifted));
+  Value* power = polynomial(
+      ir, rest,
+      {1, 0.693147214911, 0.24022234624, 0.0555030836264, 0.00967187507085, 0.00134072589496});
+  return ir.CreateFDiv(one, emit_fma(ir, power, scale_of(ir, shifted), one));
 }
 
 // ---- pairs of float16 ----

@@ -14,8 +14,7 @@ Vec keep(Builder& builder, const Vec& value) {
 }  // namespace
 
 Vec emit_sigmoid(Builder& builder, const Vec& x) {
-  const Vec one = splat(1.0f, x.lanes());
-  return keep(builder, one / (one + exp(-x)));
+  return keep(builder, sigmoid(x));
 }
 
 Vec emit_activation(Builder& builder, const std::string& name, const Vec& x) {

@@ -73,6 +73,8 @@ T lane(Op op, const std::vector<LanesOf<T>>& args, std::size_t i) {
     return std::function(at(0));
 #include "base/real_functions.inc"
 #undef REAL_FUNCTION
+    case Op::kSigmoid:
+      return 1 / (1 + std::exp(-at(0)));
     case Op::kFmod:
       return std::fmod(at(0), at(1));
     case Op::kPow:

@@ -80,14 +80,23 @@ void PrintTo(const Function& function, std::ostream* out) {
 }
 
 const Function kFunctions[] = {
-    {"exp", loopnest::exp, std::exp},       {"log", loopnest::log, std::log},
-    {"tanh", loopnest::tanh, std::tanh},    {"erf", loopnest::erf, std::erf},
-    {"sin", loopnest::sin, std::sin},       {"cos", loopnest::cos, std::cos},
-    {"tan", loopnest::tan, std::tan},       {"asin", loopnest::asin, std::asin},
-    {"acos", loopnest::acos, std::acos},    {"atan", loopnest::atan, std::atan},
-    {"sinh", loopnest::sinh, std::sinh},    {"cosh", loopnest::cosh, std::cosh},
-    {"asinh", loopnest::asinh, std::asinh}, {"acosh", loopnest::acosh, std::acosh},
-    {"atanh", loopnest::atanh, std::atanh}, {"log1p", loopnest::log1p, std::log1p},
+    {"exp", loopnest::exp, std::exp},
+    {"log", loopnest::log, std::log},
+    {"tanh", loopnest::tanh, std::tanh},
+    {"erf", loopnest::erf, std::erf},
+    {"sin", loopnest::sin, std::sin},
+    {"cos", loopnest::cos, std::cos},
+    {"tan", loopnest::tan, std::tan},
+    {"asin", loopnest::asin, std::asin},
+    {"acos", loopnest::acos, std::acos},
+    {"atan", loopnest::atan, std::atan},
+    {"sinh", loopnest::sinh, std::sinh},
+    {"cosh", loopnest::cosh, std::cosh},
+    {"asinh", loopnest::asinh, std::asinh},
+    {"acosh", loopnest::acosh, std::acosh},
+    {"atanh", loopnest::atanh, std::atanh},
+    {"log1p", loopnest::log1p, std::log1p},
+    {"sigmoid", loopnest::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
 };
 
 class Transcendental : public testing::TestWithParam<Function> {};
