@@ -8,6 +8,7 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tap_bounds.h"
 #include "compiler/emit/packed_constant.h"
+#include "compiler/emit/waiting_sums.h"
 
 namespace aoe::compiler {
 namespace {
@@ -44,7 +45,9 @@ class DepthwiseNest {
         input_zero_(std::move(input_zero)),
         is_scaled_(is_scaled),
         builder_(builder),
-        buffers_(buffers) {}
+        buffers_(buffers) {
+    if (store.has_functions()) waiting_.emplace(builder, t_.oh_block * t_.ow_block, cut.lanes());
+  }
 
   /// Blocked channels lie far apart, so they are outermost; in NHWC they are neighbours, so they
   /// are innermost.
@@ -266,18 +269,35 @@ class DepthwiseNest {
   }
 
   void write_results(const Block& block) {
-    for (std::int64_t r = 0; r < block.row_segment.size; ++r) {
-      for (std::int64_t c = 0; c < block.column_segment.size; ++c) {
-        const Local& sum = block.sums[static_cast<std::size_t>(r * block.column_segment.size + c)];
-        auto value = builder_.get(sum);
-        if (cut_.has_quads())
-          value = convert(value, Type::kFloat) * by_channel(kMultiplier, block.vector);
-        else if (is_scaled_)
-          value = (value + by_channel(kBias, block.vector)) * by_channel(kMultiplier, block.vector);
-        store_.store(builder_, buffers_, {block.n, block.vector, block.row + r, block.column + c},
-                     value);
+    const std::int64_t rows = block.row_segment.size, columns = block.column_segment.size;
+    const bool is_waiting = waiting_ && columns > 1;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const Vec value = result(block, block.sums[static_cast<std::size_t>(r * columns + c)]);
+        if (is_waiting)
+          waiting_->put(r * columns + c, value);
+        else
+          store(block, r, c, value);
       }
     }
+    if (!is_waiting) return;
+    for (std::int64_t r = 0; r < rows; ++r)
+      builder_.loop("waiting", 0, columns, 1,
+                    [&](Int c) { store(block, r, c, waiting_->get(r * columns + c)); });
+  }
+
+  /// A sum as float32.
+  Vec result(const Block& block, const Local& sum) const {
+    const Vec value = builder_.get(sum);
+    if (cut_.has_quads())
+      return convert(value, Type::kFloat) * by_channel(kMultiplier, block.vector);
+    if (!is_scaled_) return value;
+    return (value + by_channel(kBias, block.vector)) * by_channel(kMultiplier, block.vector);
+  }
+
+  void store(const Block& block, Int row, Int column, const Vec& value) const {
+    store_.store(builder_, buffers_,
+                 {block.n, block.vector, block.row + row, block.column + column}, value);
   }
 
   const DepthwiseCut& cut_;
@@ -294,6 +314,7 @@ class DepthwiseNest {
   bool is_scaled_;
   Builder& builder_;
   const KernelBuffers& buffers_;
+  std::optional<WaitingSums> waiting_;
 };
 
 }  // namespace

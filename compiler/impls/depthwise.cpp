@@ -4,6 +4,7 @@
 
 #include "compiler/conv/depthwise_nest.h"
 #include "compiler/conv/image_store.h"
+#include "compiler/emit/epilogue.h"
 #include "compiler/emit/integer_math.h"
 #include "compiler/quant/depthwise_int8.h"
 #include "compiler/tiled_plan.h"
@@ -44,7 +45,8 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
       : TiledPlan(task, format, soc, depthwise_axes(shape, format, soc)),
         shape_(shape),
         factors_(is_quantised() ? depthwise_int8_factors(task, shape, soc)
-                                : DepthwiseFactors::kFloats) {}
+                                : DepthwiseFactors::kFloats),
+        has_functions_(has_functions(task)) {}
 
   bool is_quantised() const { return task().anchor().type == "QuantConv2D"; }
 
@@ -65,8 +67,9 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     return cut.registers() <= soc().vector_registers() && cut.body_fmas() <= kMaxDepthwiseFmas;
   }
 
-  /// Some six for sums of quads to become float32 and leave, and ten for each step between.
+  /// Some six for sums of quads to become float32 and leave, and ten for each step between, unless that is a loop.
   std::int64_t result_instructions() const {
+    if (has_functions_) return 6;
     return 6 + 10 * static_cast<std::int64_t>(reference::op_types(task().op).size() - 1);
   }
 
@@ -156,6 +159,7 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
 
   ConvShape shape_;
   DepthwiseFactors factors_;
+  bool has_functions_;
 };
 
 class Depthwise final : public ImplBy<DepthwisePlan> {
@@ -163,7 +167,7 @@ class Depthwise final : public ImplBy<DepthwisePlan> {
   explicit Depthwise(bool is_quantised) : is_quantised_(is_quantised) {}
 
   std::string_view name() const override { return is_quantised_ ? "depthwise_int8" : "depthwise"; }
-  int version() const override { return is_quantised_ ? 3 : 1; }
+  int version() const override { return is_quantised_ ? 4 : 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);
