@@ -288,7 +288,7 @@ class DepthwiseNest {
 
   /// A sum as float32.
   Vec result(const Block& block, const Local& sum) const {
-    const Vec value = builder_.get(sum);
+    Vec value = builder_.get(sum);
     if (cut_.has_quads())
       return convert(value, Type::kFloat) * by_channel(kMultiplier, block.vector);
     if (!is_scaled_) return value;
