@@ -156,6 +156,10 @@ if [ "$(id -u)" -eq 0 ]; then
   chmod -R a+rX configs
   as_reader="env AOE_CONFIG_DIR=$work/configs setpriv --reuid=65534 --regid=65534 --clear-groups"
   chmod 755 "$work"
+  # Presets that one may not look at are said, and not taken for none.
+  mkdir -m 700 secret
+  refuses 2 'may not read the presets' ${as_reader/$work\/configs/$work/secret} \
+    aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off
 fi
 chmod -R a-w,a+rX bank
 run 0 $as_reader aoe_bank list --json
