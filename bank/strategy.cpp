@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "base/json_text.h"
 
 namespace aoe::bank {
@@ -16,61 +17,45 @@ bool StrategySet::has_winner() const {
 
 namespace {
 
-json to_json(const SampleSummary& samples) {
-  return {
-      {"median_ns", samples.median_ns}, {"spread_ns", samples.spread_ns}, {"count", samples.count}};
-}
-
-SampleSummary samples_from_json(const json& j) {
-  return {j.at("median_ns"), j.at("spread_ns"), j.at("count")};
-}
+constexpr auto kSampleFields = std::tuple(JsonField("median_ns", &SampleSummary::median_ns),
+                                          JsonField("spread_ns", &SampleSummary::spread_ns),
+                                          JsonField("count", &SampleSummary::count));
+constexpr auto kProvenanceFields =
+    std::tuple(JsonField("engine", &Provenance::engine), JsonField("llvm", &Provenance::llvm),
+               JsonField("onednn", &Provenance::onednn), JsonField("cpu", &Provenance::cpu),
+               JsonField("microcode", &Provenance::microcode),
+               JsonField("kernel", &Provenance::kernel), JsonField("model", &Provenance::model),
+               JsonField("node", &Provenance::node), JsonField("seed", &Provenance::seed));
+constexpr auto kMeasurementFields = std::tuple(
+    JsonField("time_ns", &Measurement::time_ns),
+    JsonField("default_time_ns", &Measurement::default_time_ns),
+    JsonField("verdict", &Measurement::verdict), JsonField("policy", &Measurement::policy),
+    JsonField("threads", &Measurement::threads), JsonField("trials", &Measurement::trials),
+    JsonField("when_utc", &Measurement::when_utc));
+constexpr auto kStrategyFields = std::tuple(
+    JsonField("format", &Strategy::format), JsonField("impl", &Strategy::impl),
+    JsonField("impl_version", &Strategy::impl_version), JsonField("schedule", &Strategy::schedule));
 
 json to_json(const Provenance& p) {
-  return {{"engine", p.engine},
-          {"llvm", p.llvm},
-          {"onednn", p.onednn},
-          {"cpu", p.cpu},
-          {"microcode", p.microcode},
-          {"kernel", p.kernel},
-          {"model", p.model},
-          {"node", p.node},
-          {"seed", p.seed},
-          {"won", to_json(p.won)},
-          {"by_default", to_json(p.by_default)}};
+  json value = json_of_fields(p, kProvenanceFields);
+  value["won"] = json_of_fields(p.won, kSampleFields);
+  value["by_default"] = json_of_fields(p.by_default, kSampleFields);
+  return value;
 }
 
 Provenance provenance_from_json(const json& j) {
   Provenance p;
-  j.at("engine").get_to(p.engine);
-  j.at("llvm").get_to(p.llvm);
-  j.at("onednn").get_to(p.onednn);
-  j.at("cpu").get_to(p.cpu);
-  j.at("microcode").get_to(p.microcode);
-  j.at("kernel").get_to(p.kernel);
-  j.at("model").get_to(p.model);
-  j.at("node").get_to(p.node);
-  j.at("seed").get_to(p.seed);
-  p.won = samples_from_json(j.at("won"));
-  p.by_default = samples_from_json(j.at("by_default"));
+  read_fields(j, p, kProvenanceFields);
+  read_fields(j.at("won"), p.won, kSampleFields);
+  read_fields(j.at("by_default"), p.by_default, kSampleFields);
   return p;
 }
 
 }  // namespace
 
 json to_json(const Strategy& strategy) {
-  const Measurement& m = strategy.measured;
-  json value = {{"format", strategy.format},
-                {"impl", strategy.impl},
-                {"impl_version", strategy.impl_version},
-                {"schedule", strategy.schedule},
-                {"measured",
-                 {{"time_ns", m.time_ns},
-                  {"default_time_ns", m.default_time_ns},
-                  {"verdict", m.verdict},
-                  {"policy", m.policy},
-                  {"threads", m.threads},
-                  {"trials", m.trials},
-                  {"when_utc", m.when_utc}}}};
+  json value = json_of_fields(strategy, kStrategyFields);
+  value["measured"] = json_of_fields(strategy.measured, kMeasurementFields);
   if (!strategy.rewrite.empty()) value["rewrite"] = parse_json(strategy.rewrite);
   if (!strategy.provenance.is_empty()) value["provenance"] = to_json(strategy.provenance);
   return value;
@@ -78,18 +63,8 @@ json to_json(const Strategy& strategy) {
 
 Strategy strategy_from_json(const json& j) {
   Strategy s;
-  j.at("format").get_to(s.format);
-  j.at("impl").get_to(s.impl);
-  j.at("impl_version").get_to(s.impl_version);
-  j.at("schedule").get_to(s.schedule);
-  const json& m = j.at("measured");
-  m.at("time_ns").get_to(s.measured.time_ns);
-  m.at("default_time_ns").get_to(s.measured.default_time_ns);
-  m.at("verdict").get_to(s.measured.verdict);
-  m.at("policy").get_to(s.measured.policy);
-  m.at("threads").get_to(s.measured.threads);
-  m.at("trials").get_to(s.measured.trials);
-  m.at("when_utc").get_to(s.measured.when_utc);
+  read_fields(j, s, kStrategyFields);
+  read_fields(j.at("measured"), s.measured, kMeasurementFields);
   if (const auto rewrite = j.find("rewrite"); rewrite != j.end()) s.rewrite = rewrite->dump();
   if (const auto from = j.find("provenance"); from != j.end())
     s.provenance = provenance_from_json(*from);

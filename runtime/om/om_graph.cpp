@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_fields.h"
 #include "base/json_text.h"
 #include "base/nesting.h"
 #include "base/utf8.h"
@@ -59,49 +60,47 @@ OmTensor tensor_from_json(const json& j) {
   return tensor;
 }
 
+constexpr auto kStepFields = std::tuple(
+    JsonField("name", &OmStep::name), JsonField("op_types", &OmStep::op_types),
+    JsonField("origins", &OmStep::origins), JsonField("params", &OmStep::params),
+    JsonField("inputs", &OmStep::inputs), JsonField("outputs", &OmStep::outputs),
+    JsonField("constants", &OmStep::constants), JsonField("workspace", &OmStep::workspace),
+    JsonField("scratch_bytes", &OmStep::scratch_bytes), JsonField("flops", &OmStep::flops),
+    JsonField("bytes", &OmStep::bytes));
+
 json to_json(const OmStep& step) {
   json stages = json::array();
   for (const OmStage& stage : step.stages) {
     stages.push_back({{"symbol", stage.symbol}, {"extent", stage.extent}});
     if (stage.rounds != 1) stages.back()["rounds"] = stage.rounds;
   }
-  return {{"name", step.name},
-          {"op_types", step.op_types},
-          {"origins", step.origins},
-          {"kind", step.backend->traits().name},
-          {"call", reference::to_json(step.call)},
-          {"stages", std::move(stages)},
-          {"params", step.params},
-          {"inputs", step.inputs},
-          {"outputs", step.outputs},
-          {"constants", step.constants},
-          {"workspace", step.workspace},
-          {"scratch_bytes", step.scratch_bytes},
-          {"flops", step.flops},
-          {"bytes", step.bytes}};
+  json value = json_of_fields(step, kStepFields);
+  value["kind"] = step.backend->traits().name;
+  value["call"] = reference::to_json(step.call);
+  value["stages"] = std::move(stages);
+  return value;
 }
 
 OmStep step_from_json(const json& j) {
   OmStep step;
-  j.at("name").get_to(step.name);
-  j.at("op_types").get_to(step.op_types);
-  j.at("origins").get_to(step.origins);
+  read_fields(j, step, kStepFields);
   step.backend = backend_from_name(j.at("kind").get<std::string>());
   step.call = reference::op_call_from_json(j.at("call"));
   for (const json& stage : j.at("stages"))
     step.stages.push_back({stage.at("symbol").get<std::string>(),
                            stage.at("extent").get<std::int64_t>(),
                            stage.value("rounds", std::int64_t{1})});
-  step.params = j.at("params");
-  j.at("inputs").get_to(step.inputs);
-  j.at("outputs").get_to(step.outputs);
-  j.at("constants").get_to(step.constants);
-  j.at("workspace").get_to(step.workspace);
-  j.at("scratch_bytes").get_to(step.scratch_bytes);
-  j.at("flops").get_to(step.flops);
-  j.at("bytes").get_to(step.bytes);
   return step;
 }
+
+constexpr auto kOmFields =
+    std::tuple(JsonField("name", &Om::name), JsonField("soc_version", &Om::soc_version),
+               JsonField("isa", &Om::isa), JsonField("threads", &Om::threads),
+               JsonField("c0", &Om::c0), JsonField("inputs", &Om::inputs),
+               JsonField("outputs", &Om::outputs), JsonField("arena_bytes", &Om::arena_bytes));
+constexpr auto kTextsFields =
+    std::tuple(JsonField("list", &Texts::list), JsonField("inputs", &Texts::inputs),
+               JsonField("outputs", &Texts::outputs));
 
 std::optional<double> real_in(const json& graph, const char* key) {
   const auto found = graph.find(key);
@@ -116,22 +115,14 @@ std::string graph_to_cbor(const Om& om) {
   for (const OmTensor& tensor : om.tensors) tensors.push_back(to_json(tensor));
   json steps = json::array();
   for (const OmStep& step : om.steps) steps.push_back(to_json(step));
-  json graph = {{"name", om.name},
-                {"soc_version", om.soc_version},
-                {"isa", om.isa},
-                {"threads", om.threads},
-                {"c0", om.c0},
-                {"tensors", std::move(tensors)},
-                {"steps", std::move(steps)},
-                {"inputs", om.inputs},
-                {"outputs", om.outputs},
-                {"arena_bytes", om.arena_bytes}};
+  json graph = json_of_fields(om, kOmFields);
+  graph["tensors"] = std::move(tensors);
+  graph["steps"] = std::move(steps);
   if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
   if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
   if (om.has_measured_roofs) graph["roofs"] = "measured";
   if (!om.texts.empty() || !om.texts.list.empty())
-    graph["texts"] = {
-        {"list", om.texts.list}, {"inputs", om.texts.inputs}, {"outputs", om.texts.outputs}};
+    graph["texts"] = json_of_fields(om.texts, kTextsFields);
   return cbor_bytes(graph);
 }
 
@@ -155,23 +146,14 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
     throw Error(ExitCode::kOm, "the graph section nests too deeply", where);
   try {
     const json graph = parse_cbor(bytes);
-    graph.at("name").get_to(om.name);
-    graph.at("soc_version").get_to(om.soc_version);
-    graph.at("isa").get_to(om.isa);
-    graph.at("threads").get_to(om.threads);
+    read_fields(graph, om, kOmFields);
     om.peak_gflops = real_in(graph, "peak_gflops");
     om.memory_gb_s = real_in(graph, "memory_gb_s");
     om.has_measured_roofs = graph.value("roofs", std::string()) == "measured";
-    graph.at("c0").get_to(om.c0);
     for (const json& tensor : graph.at("tensors")) om.tensors.push_back(tensor_from_json(tensor));
     for (const json& step : graph.at("steps")) om.steps.push_back(step_from_json(step));
-    graph.at("inputs").get_to(om.inputs);
-    graph.at("outputs").get_to(om.outputs);
-    graph.at("arena_bytes").get_to(om.arena_bytes);
     if (const auto texts = graph.find("texts"); texts != graph.end()) {
-      texts->at("list").get_to(om.texts.list);
-      texts->at("inputs").get_to(om.texts.inputs);
-      texts->at("outputs").get_to(om.texts.outputs);
+      read_fields(*texts, om.texts, kTextsFields);
       if (!std::ranges::all_of(om.texts.list, is_utf8))
         throw Error(ExitCode::kOm, "a text is not UTF-8");
     }
