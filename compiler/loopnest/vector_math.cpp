@@ -280,6 +280,7 @@ Value* emit_exp2m1(IrBuilder& ir, Value* z) {
 }
 
 constexpr double kLog2E = 1.4426950408889634;
+constexpr double kRestOfLog2E = double{1.4426950408889634f} - kLog2E;
 
 }  // namespace
 
@@ -312,6 +313,7 @@ Value* emit_sigmoid(IrBuilder& ir, Value* x) {
   Value *log2_e = constant(x, -kLog2E), *magic = constant(x, kFloatFormat.rounding_magic);
   Value* shifted = emit_fma(ir, y, log2_e, magic);
   Value* rest = emit_fma(ir, y, log2_e, ir.CreateFSub(magic, shifted));
+  rest = emit_fma(ir, y, constant(x, kRestOfLog2E), rest);
   Value* power = polynomial(
       ir, rest,
       {1, 0.693147214911, 0.24022234624, 0.0555030836264, 0.00967187507085, 0.00134072589496});
