@@ -85,6 +85,8 @@ struct Kernel {
   /// For which calls that it supports it may save multiplications by sums around them: an algorithm whose rounding errors are up to eight times those of
   /// plain sums.
   std::function<bool(const Question&)> may_save_products = {};
+  /// Which share of the processor's peak it reaches in a call where a library may be slower: 0 where any is faster. Sizes are known.
+  std::function<double(const Question&)> of_peak = {};
   /// For which calls generated code, or a library's, is faster: the Impl offers this only where there is none, as sizes are not
   /// known, or values that it needs.
   std::function<bool(const Question&)> is_for_open_sizes = {};

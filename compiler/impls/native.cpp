@@ -13,6 +13,20 @@ namespace {
 constexpr double kNsPerByte = 0.5;
 constexpr double kNsPerFlop = 0.1;
 
+std::vector<TensorDesc> inputs_of(const Task& task) {
+  std::vector<TensorDesc> inputs;
+  for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
+  return inputs;
+}
+
+/// Of the processor's peak: 0 where its kernel does not say.
+double of_peak(const Task& task) {
+  const std::vector<TensorDesc> inputs = inputs_of(task);
+  const native::Question question{task.op, inputs, task.outputs.size()};
+  const auto kernel = native::kernel_for(question);
+  return task.is_static() && kernel && (*kernel)->of_peak ? (*kernel)->of_peak(question) : 0;
+}
+
 class NativePlan final : public Plan {
  public:
   using Plan::Plan;
@@ -22,6 +36,9 @@ class NativePlan final : public Plan {
   }
 
   double estimate_ns(const Schedule&) const override {
+    if (const double share = of_peak(task()); share > 0)
+      return launch_ns(soc()) + compute_ns(soc(), flops(task()), share) +
+             memory_ns(soc(), 2 * bytes_moved(task()));
     const double work = kNsPerByte * bytes_moved(task()) + kNsPerFlop * flops(task());
     return launch_ns(soc()) + work / soc().threads;
   }
@@ -36,12 +53,6 @@ bool lacks_code(const Task& task, const Soc& soc) {
   return can_be_generated(task) && std::ranges::none_of(impls().all(), [&](const Impl* impl) {
            return impl->name() != kName && impl->name() != "reference" && impl->supports(task, soc);
          });
-}
-
-std::vector<TensorDesc> inputs_of(const Task& task) {
-  std::vector<TensorDesc> inputs;
-  for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
-  return inputs;
 }
 
 Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {

@@ -3,6 +3,7 @@
 // Generated code and libraries are faster at float32 where they take them: not where sizes are known when the model runs, nor volumes
 // whose weights are computed.
 #include <algorithm>
+#include <cmath>
 
 #include "native/depthwise.h"
 #include "native/kernel.h"
@@ -170,6 +171,18 @@ Result<void> supports_floats(const Question& question) {
   return takes_one_float_type(question);
 }
 
+/// Of volumes, which a library computes plainly where its blocks of channels do not divide groups: blocks of eight output channels here.
+double of_peak(const Question& question) {
+  constexpr double kOfPeak = 0.45, kBlock = 8;
+  constexpr std::size_t kVolumeRank = 5;
+  const Shape& weight = question.inputs[1].shape;
+  if (!is_float32(question) || weight.size() != kVolumeRank ||
+      weight[2] * weight[3] * weight[4] == 1)
+    return 0;
+  const auto channels = static_cast<double>(weight[0] / question.call.attrs.get_int("group", 1));
+  return kOfPeak * channels / (std::ceil(channels / kBlock) * kBlock);
+}
+
 // ---- a convolution with its activation ----
 
 /// What a convolution in a body reads and makes.
@@ -247,6 +260,12 @@ bool may_save_products_of_anchor(const Question& question) {
   return may_run_by_tiles({anchor.call, inputs, 1});
 }
 
+double of_peak_of_anchor(const Question& question) {
+  const reference::BodyStep& anchor = question.call.body->steps[0];
+  const std::vector<TensorDesc> inputs = read_by(anchor, question.inputs);
+  return of_peak({anchor.call, inputs, 1});
+}
+
 }  // namespace
 
 void register_convolution(KernelRegistry& registry) {
@@ -254,11 +273,13 @@ void register_convolution(KernelRegistry& registry) {
                 .supports = supports_floats,
                 .run = [](const Run& run) { run_floats(run, {}); },
                 .may_save_products = may_run_by_tiles,
+                .of_peak = of_peak,
                 .is_for_open_sizes = is_flat_float32});
   registry.add({.type = reference::kFused,
                 .supports = supports_activation,
                 .run = run_with_activation,
                 .may_save_products = may_save_products_of_anchor,
+                .of_peak = of_peak_of_anchor,
                 .is_for_open_sizes = is_flat_float32});
 }
 
