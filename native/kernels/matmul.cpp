@@ -1,6 +1,7 @@
 // Products of matrices whose sizes are known when the model runs; where compilers know them, generated code is faster.
 // The right factor is packed in panels of columns, once for all rows; where there are few rows, it is read where it lies.
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "native/by_type.h"
@@ -27,8 +28,20 @@ struct Product {
   std::int64_t m, k, n;
   Matrix<T> a, b, bias;
   T alpha = 1, beta = 1;
-  T* c;  ///< m x n
+  T* c;                                          ///< m x n
+  std::shared_ptr<const Panels<T>> packed = {};  ///< b, where it is kept from run to run
 };
+
+/// The panels of a right factor that is a constant. Of many rows nobody sees that it is packed in each run; of few nothing is packed.
+template <typename T>
+void keep_panels(const Run& run, Product<T>& p) {
+  constexpr std::int64_t kManyRows = 1024;
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
+  if (run.kept(1) == nullptr || p.m <= kFewRows || p.m >= kManyRows ||
+      run.inputs[1].elements() > kMostElements)
+    return;
+  p.packed = run.made_of(1, [&] { return Panels<T>(p.b, p.k, p.n, run.threads); });
+}
 
 /// The left factor's rows as they lie, or copied where their elements are apart.
 template <typename T>
@@ -108,12 +121,13 @@ template <typename T>
 void multiply(const Product<T>& p, Threads& threads) {
   if (p.m == 0 || p.n == 0) return;
   if (p.m <= kFewRows) return multiply_few(p, threads);
-  const Panels<T> right(p.b, p.k, p.n, threads);
+  const auto right =
+      p.packed ? p.packed : std::make_shared<const Panels<T>>(p.b, p.k, p.n, threads);
   const double cost = static_cast<double>(p.k * p.n) / kProductsPerNs;  // of a row
   threads.share(p.m, cost, [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> copy;
     for (std::int64_t row = begin; row < end; row += kRows)
-      multiply_rows(p, row, std::min(kRows, end - row), right, copy);
+      multiply_rows(p, row, std::min(kRows, end - row), *right, copy);
   });
 }
 
@@ -151,6 +165,7 @@ void run_matmul(const Run& run) {
                         .c = c});
     c += m * s.n;
   });
+  if (products.size() == 1) keep_panels(run, products[0]);
   multiply_all<T>(products, run.threads);
 }
 
@@ -179,6 +194,7 @@ void run_gemm(const Run& run) {
     const Shape strides = reference::broadcast_strides(run.shape(2), y);
     product.bias = {run.inputs[2].template as<T>(), strides[0], strides[1]};
   }
+  keep_panels(run, product);
   multiply_all<T>({product}, run.threads);
 }
 

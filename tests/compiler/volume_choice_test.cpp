@@ -27,7 +27,8 @@ std::string cheapest(const std::string& line) {
 TEST(Volumes, OfGroupsThatCutBlocksOfChannelsAreNative) {
   EXPECT_EQ(cheapest("Conv2D in=1x16x16x28x28 in=16x8x3x3x3:const group=2 pads=[1,1,1,1,1,1]"),
             "native");
-  EXPECT_EQ(cheapest("Conv2D in=1x64x8x28x28 in=64x8x3x3x3:const group=8 -> Relu anchor"), "native");
+  EXPECT_EQ(cheapest("Conv2D in=1x64x8x28x28 in=64x8x3x3x3:const group=8 -> Relu anchor"),
+            "native");
   EXPECT_EQ(cheapest("Conv2D in=1x5x16x28x28 in=7x5x3x3x3:const"), "native");
   EXPECT_EQ(cheapest("Conv2D in=1x64x8x28x28 in=64x64x3x3x3:const pads=[1,1,1,1,1,1]"),
             "onednn_volume");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/json_text.h"
@@ -192,24 +193,35 @@ TEST(Kernels, AConvolutionOfHighPrecisionHasPlainSums) {
   check(drawn, 1, true);
 }
 
-RandomCall image_call(const std::string& type, DataType dtype) {
+RandomCall product_call(const std::string& type, DataType dtype, const Shape& x,
+                        const Shape& weights) {
   RandomCall drawn{.call = {.type = type, .version = 10}, .tolerance = 1e-5};
-  for (const Shape& shape : {Shape{1, 16, 16, 16}, Shape{16, 16, 3, 3}})
+  for (const Shape& shape : {x, weights})
     drawn.inputs.push_back(random_tensor({.dtype = dtype, .shape = shape}, drawn.inputs.size()));
   return drawn;
 }
 
-/// Places are rows there, in groups, with borders and zero points for each channel.
-TEST(Kernels, ConvolutionsOfBytesOverFewPlacesAgree) {
-  for (const auto& [x, w] : {std::pair{DataType::kUint8, DataType::kInt8},
-                             std::pair{DataType::kInt8, DataType::kUint8}}) {
+RandomCall image_call(const std::string& type, DataType dtype) {
+  return product_call(type, dtype, {1, 16, 16, 16}, {16, 16, 3, 3});
+}
+
+RandomCall matrix_call(const std::string& type) {
+  return product_call(type, DataType::kFloat, {20, 30}, {30, 40});
+}
+
+/// Of few places these are rows, of more they read quads of channels; in groups, with borders and zero points for each channel.
+TEST(Kernels, ConvolutionsOfBytesOfManyChannelsAgree) {
+  for (const auto& [x, w, width] : {std::tuple{DataType::kUint8, DataType::kInt8, 9},
+                                    {DataType::kInt8, DataType::kUint8, 9},
+                                    {DataType::kUint8, DataType::kInt8, 43},
+                                    {DataType::kInt8, DataType::kUint8, 43}}) {
     RandomCall drawn{.call = {.type = "ConvInteger", .version = 10}};
     drawn.call.attrs.set("group", std::int64_t{2});
     drawn.call.attrs.set("pads", std::vector<std::int64_t>{1, 0, 2, 1});
     drawn.call.attrs.set("strides", std::vector<std::int64_t>{1, 2});
     drawn.call.attrs.set("dilations", std::vector<std::int64_t>{2, 1});
     for (const auto& [dtype, shape] :
-         {std::pair{x, Shape{2, 116, 11, 13}}, std::pair{w, Shape{140, 58, 3, 3}},
+         {std::pair{x, Shape{2, 116, 11, width}}, std::pair{w, Shape{140, 58, 3, 3}},
           std::pair{x, Shape{}}, std::pair{w, Shape{140}}})
       drawn.inputs.push_back(random_tensor({.dtype = dtype, .shape = shape}, drawn.inputs.size()));
     for (int threads : {1, 3}) check(drawn, threads, true, true);
@@ -219,7 +231,9 @@ TEST(Kernels, ConvolutionsOfBytesOverFewPlacesAgree) {
 /// Nobody looks at them in the second run.
 TEST(Kernels, MakeWhatTheyMakeOfWeightsOnce) {
   std::vector<RandomCall> calls = {image_call("ConvInteger", DataType::kUint8),
-                                   image_call("Conv2D", DataType::kFloat)};
+                                   image_call("Conv2D", DataType::kFloat),
+                                   image_call("Conv2DTranspose", DataType::kFloat),
+                                   matrix_call("MatMulV2"), matrix_call("Gemm")};
   for (const char* type : {"MatMulInteger", "QuantMatMul", "QuantConv2D", "DynamicRNN"})
     calls.push_back(draw_call(type, 1));
   for (const RandomCall& drawn : calls) {
