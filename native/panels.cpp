@@ -10,9 +10,9 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kColumns = 32;  ///< of a panel
-constexpr std::int64_t kDepth = 256;   ///< rows of a panel: the first-level cache keeps it
-constexpr std::int64_t kRows = 64;     ///< of the left factor that meet a panel, in blocks of eight
+constexpr std::int64_t kColumns = Panels<float>::kColumns;
+constexpr std::int64_t kDepth = 256;  ///< rows of a panel: the first-level cache keeps it
+constexpr std::int64_t kRows = 64;    ///< of the left factor that meet a panel, in blocks of eight
 
 constexpr std::int64_t kNarrow = 4;  ///< columns that are narrow
 
@@ -169,13 +169,19 @@ void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums)
 }
 
 template <typename T>
-void Panels<T>::add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums) const {
+std::int64_t Panels<T>::count() const {
+  return panels_of(columns_);
+}
+
+template <typename T>
+void Panels<T>::add_panels(Rows<const T> left, std::int64_t rows, Rows<T> sums, std::int64_t first,
+                           std::int64_t last) const {
   if (is_narrow()) return add_columns(left, rows, sums);
   const std::int64_t panels = panels_of(columns_);
   for (std::int64_t row = 0; row < rows; row += kRows)
     for (std::int64_t i = 0; i < depth_; i += kDepth) {
       const std::int64_t depth = std::min(kDepth, depth_ - i);
-      for (std::int64_t panel = 0; panel < panels; ++panel)
+      for (std::int64_t panel = first; panel < last; ++panel)
         add_panel({left.data + row * left.stride + i, left.stride}, std::min(kRows, rows - row),
                   depth, packed_.template as<T>() + (i * panels + panel * depth) * kColumns,
                   {sums.data + row * sums.stride + panel * kColumns, sums.stride},

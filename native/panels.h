@@ -28,7 +28,14 @@ class Panels {
   Panels(const Matrix<T>& factor, std::int64_t depth, std::int64_t columns, Threads& threads);
 
   /// sums[r][j] += the sum over i of left[r][i] * factor[i][j], for `rows` rows.
-  void add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums) const;
+  void add_product(Rows<const T> left, std::int64_t rows, Rows<T> sums) const {
+    add_panels(left, rows, sums, 0, count());
+  }
+  /// The same of columns from kColumns * first to kColumns * last.
+  void add_panels(Rows<const T> left, std::int64_t rows, Rows<T> sums, std::int64_t first,
+                  std::int64_t last) const;
+  static constexpr std::int64_t kColumns = 32;  ///< of a panel
+  std::int64_t count() const;
 
  private:
   /// So few columns that panels would be empty for the most part: they lie as rows, for dot products.

@@ -32,12 +32,13 @@ struct Product {
   std::shared_ptr<const Panels<T>> packed = {};  ///< b, where it is kept from run to run
 };
 
-/// The panels of a right factor that is a constant. Of many rows nobody sees that it is packed in each run; of few nothing is packed.
+/// The panels of a right factor that is a constant. Of many rows nobody sees that it is packed in each run, and one reads it where it
+/// lies.
 template <typename T>
 void keep_panels(const Run& run, Product<T>& p) {
   constexpr std::int64_t kManyRows = 1024;
   constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
-  if (run.kept(1) == nullptr || p.m <= kFewRows || p.m >= kManyRows ||
+  if (run.kept(1) == nullptr || p.m <= 1 || p.m >= kManyRows ||
       run.inputs[1].elements() > kMostElements)
     return;
   p.packed = run.made_of(1, [&] { return Panels<T>(p.b, p.k, p.n, run.threads); });
@@ -117,10 +118,26 @@ void multiply_few(const Product<T>& p, Threads& threads) {
   });
 }
 
+/// Few rows and a factor that is packed: threads share the panels.
+template <typename T>
+void multiply_few_by_panels(const Product<T>& p, Threads& threads) {
+  constexpr std::int64_t kColumns = Panels<T>::kColumns;
+  std::vector<T> copy;
+  const Rows<const T> left = left_rows(p.a, p.m, p.k, copy);
+  const double cost = static_cast<double>(p.m * p.k * kColumns) / kProductsPerNs;
+  threads.share(p.packed->count(), cost, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin * kColumns, count = std::min(p.n, end * kColumns) - first;
+    for (std::int64_t r = 0; r < p.m; ++r) std::fill_n(p.c + r * p.n + first, count, T{0});
+    p.packed->add_panels(left, p.m, {p.c, p.n}, begin, end);
+    finish(p, 0, p.m, first, count);
+  });
+}
+
 template <typename T>
 void multiply(const Product<T>& p, Threads& threads) {
   if (p.m == 0 || p.n == 0) return;
-  if (p.m <= kFewRows) return multiply_few(p, threads);
+  if (p.m <= kFewRows)
+    return p.packed ? multiply_few_by_panels(p, threads) : multiply_few(p, threads);
   const auto right =
       p.packed ? p.packed : std::make_shared<const Panels<T>>(p.b, p.k, p.n, threads);
   const double cost = static_cast<double>(p.k * p.n) / kProductsPerNs;  // of a row

@@ -205,8 +205,8 @@ RandomCall image_call(const std::string& type, DataType dtype) {
   return product_call(type, dtype, {1, 16, 16, 16}, {16, 16, 3, 3});
 }
 
-RandomCall matrix_call(const std::string& type) {
-  return product_call(type, DataType::kFloat, {20, 30}, {30, 40});
+RandomCall matrix_call(const std::string& type, std::int64_t rows) {
+  return product_call(type, DataType::kFloat, {rows, 30}, {30, 140});
 }
 
 /// Of few places these are rows, of more they read quads of channels; in groups, with borders and zero points for each channel.
@@ -233,7 +233,7 @@ TEST(Kernels, MakeWhatTheyMakeOfWeightsOnce) {
   std::vector<RandomCall> calls = {image_call("ConvInteger", DataType::kUint8),
                                    image_call("Conv2D", DataType::kFloat),
                                    image_call("Conv2DTranspose", DataType::kFloat),
-                                   matrix_call("MatMulV2"), matrix_call("Gemm")};
+                                   matrix_call("MatMulV2", 20), matrix_call("Gemm", 3)};
   for (const char* type : {"MatMulInteger", "QuantMatMul", "QuantConv2D", "DynamicRNN"})
     calls.push_back(draw_call(type, 1));
   for (const RandomCall& drawn : calls) {
