@@ -97,6 +97,18 @@ Term transposed(const Factor& from, const std::string& to) {
   return from.value.call->transpose(from.value, perm);
 }
 
+/// A dimension that only a run knows, beside one that is known, may be 1 there and stretches.
+Factor stretched(const Factor& from, const Sizes& sizes) {
+  FunctionCall& call = *from.value.call;
+  const Shape shape = call.shape(from.value);
+  Shape least(shape.size(), 1);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (const std::int64_t size = sizes.at(from.labels[d]); shape[d] == kUnknownDim && size > 1)
+      least[d] = size;
+  if (std::ranges::count(least, 1) == std::ssize(least)) return from;
+  return {call.op("Expand", {from.value, call.ints(least)}), from.labels};
+}
+
 /// Without dimensions of 1 that stretch to what is known, or whose label stands elsewhere too.
 Factor squeezed(const Factor& from, const Sizes& sizes) {
   const Shape shape = from.value.call->shape(from.value);
@@ -254,7 +266,8 @@ Sizes guessed(Sizes sizes) {
 void expand(FunctionCall& call, const reference::EinsumEquation& equation, const Sizes& sizes) {
   std::vector<Factor> factors;
   for (std::size_t i = 0; i < equation.inputs.size(); ++i)
-    factors.push_back(without_repeats(squeezed({call.input(i), equation.inputs[i]}, sizes)));
+    factors.push_back(
+        without_repeats(squeezed(stretched({call.input(i), equation.inputs[i]}, sizes), sizes)));
   // What factors there are at a time stands among those that have been used, which have no labels.
   const auto wanted = [&](std::size_t a, std::size_t b) {
     std::vector<Factor> others = factors;
