@@ -380,7 +380,7 @@ TEST(Executor, RecordsOneTaskPerStep) {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__  // see memory_limit.h
+#ifdef AOE_CAN_LIMIT_MEMORY
 
 TEST(Executor, AsksForWhatTheReferenceComputesIn) {
   constexpr std::int64_t kElements = 1 << 25;

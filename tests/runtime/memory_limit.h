@@ -1,5 +1,9 @@
-// A process that has little memory left. Not under the address sanitizer, whose shadow takes more than any limit of the address space.
+// A process that has little memory left. Not under sanitizers, whose shadows take more than any limit of the address space.
 #pragma once
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define AOE_CAN_LIMIT_MEMORY
+#endif
 
 #include <sys/resource.h>
 #include <unistd.h>

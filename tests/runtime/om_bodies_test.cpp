@@ -144,7 +144,7 @@ TEST(OmBodies, ALoopEndsWhenItsThreadIsAskedToStop) {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__  // its shadow takes more than any limit of the address space
+#ifdef AOE_CAN_LIMIT_MEMORY
 
 /// Whose condition stays true, and which nothing counts. It collects what it carries.
 Om endless_loop(const TensorDesc& carried) {
