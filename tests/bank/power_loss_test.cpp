@@ -42,9 +42,10 @@ class PowerLoss : public ::testing::Test {
     const std::string bank = bank_.string(), writer = BANK_WRITER,
                       commits = std::to_string(kTraced);
     const char* arguments[] = {writer.c_str(), bank.c_str(), "1", commits.c_str(), nullptr};
-    const std::string variables[] = {std::string("LD_PRELOAD=") + TRACE_FILES,
-                                     "AOE_TRACE_ROOT=" + root_.string(),
-                                     "AOE_TRACE_LOG=" + (temp_ / "log").string()};
+    const std::string variables[] = {
+        std::string("LD_PRELOAD=") + TRACE_FILES, "AOE_TRACE_ROOT=" + root_.string(),
+        "AOE_TRACE_LOG=" + (temp_ / "log").string(),
+        "ASAN_OPTIONS=verify_asan_link_order=0"};  // a sanitizer does not insist on being the first
     std::vector<const char*> environment;
     for (const std::string& each : variables) environment.push_back(each.c_str());
     environment.push_back(nullptr);
