@@ -47,24 +47,48 @@ SharedHeads heads_of(FunctionCall& call) {
 /// Where the new tokens stand, and how long the cache is behind them.
 struct Place {
   Term begin;           ///< int64 (batch)
-  std::int64_t length;  ///< of present
+  std::int64_t length;  ///< of present; kAnyLength: only a run can tell
 };
 
-Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length) {
-  const bool is_known = call.known(call.input(kTotal)) != nullptr;
-  const std::int64_t length =
-      std::max(past_length, is_known ? call.known_int(call.input(kTotal)) : tokens);
-  const Term lengths = call.cast(call.reshape(call.input(kTokenLengths), {-1}), DataType::kInt64);
-  // The first prompt may be shorter than its row: what counts is where it begins.
-  if (past_length == 0 || (is_known && length == tokens)) return {lengths * 0.0, length};
-  const Term begin = lengths + static_cast<double>(1 - tokens);
-  if (is_known) return {begin, length};
-  return {call.op("Max", {begin, call.number(0, DataType::kInt64)}), length};
+constexpr std::int64_t kAnyLength = -1;
+
+std::int64_t length_of(FunctionCall& call, Term value) {
+  return call.is_open(value, 2) ? kAnyLength : call.dim(value, 2);
 }
 
-Term positions_of(FunctionCall& call, const Place& place, std::int64_t tokens) {
+/// int64 [1]: how many tokens there are with the new ones.
+Term total_of(FunctionCall& call) {
+  return call.cast(call.reshape(call.input(kTotal), {1}), DataType::kInt64);
+}
+
+Term at_least_zero(FunctionCall& call, Term value) {
+  return call.op("Max", {value, call.number(0, DataType::kInt64)});
+}
+
+Place place_of_any_length(FunctionCall& call, Term q, Term lengths) {
+  const Term tokens = call.size_along(q, 2);
+  const Term begin = at_least_zero(call, lengths + 1 - tokens);
+  const Term is_first_prompt = call.op("Equal", {total_of(call), tokens});
+  return {call.op("Where", {is_first_prompt, call.number(0, DataType::kInt64), begin}), kAnyLength};
+}
+
+Place place_of(FunctionCall& call, Term q, std::int64_t past_length) {
+  const Term lengths = call.cast(call.reshape(call.input(kTokenLengths), {-1}), DataType::kInt64);
+  const std::int64_t tokens = length_of(call, q);
+  const bool is_known = tokens != kAnyLength && call.known(call.input(kTotal)) != nullptr;
+  // The first prompt may be shorter than its row: what counts is where it begins.
+  if (past_length == 0)
+    return {lengths * 0.0,
+            is_known ? std::max(tokens, call.known_int(call.input(kTotal))) : tokens};
+  if (!is_known || past_length == kAnyLength) return place_of_any_length(call, q, lengths);
+  const std::int64_t length = std::max(past_length, call.known_int(call.input(kTotal)));
+  if (length == tokens) return {lengths * 0.0, length};
+  return {lengths + static_cast<double>(1 - tokens), length};
+}
+
+Term positions_of(FunctionCall& call, const Place& place, Term q) {
   if (call.has(kPositions)) return call.input(kPositions);
-  return call.reshape(place.begin, {-1, 1}) + call.reshape(call.numbered(tokens), {1, tokens});
+  return call.reshape(place.begin, {-1, 1}) + call.reshape(call.places_along(q, 2), {1, -1});
 }
 
 void rotate(FunctionCall& call, SharedHeads& heads, Term positions) {
@@ -77,10 +101,18 @@ void rotate(FunctionCall& call, SharedHeads& heads, Term positions) {
   heads.k = rotate_pairs(heads.k, cos, sin, is_interleaved);
 }
 
+Term present_of_any_length(FunctionCall& call, std::size_t past, Term rows, const Place& place) {
+  const Term cache = call.input(past);
+  const Term missing = at_least_zero(call, total_of(call) - call.size_along(cache, 2));
+  const Term pads = call.concat({call.ints({0, 0, 0, 0, 0, 0}), missing, call.ints({0})}, 0);
+  return call.op("TensorScatter", {call.op("Pad", {cache, pads}), rows, place.begin}, with_axis(2));
+}
+
 /// The cache with the new rows at their place.
 Term present(FunctionCall& call, std::size_t past, Term rows, const Place& place,
              std::int64_t past_length) {
-  if (past_length == 0 && place.length == call.dim(rows, 2)) return rows;
+  if (past_length == 0 && place.length == length_of(call, rows)) return rows;
+  if (place.length == kAnyLength) return present_of_any_length(call, past, rows, place);
   Term cache = past_length > 0 ? call.input(past) : rows;
   if (const std::int64_t missing =
           place.length - (past_length > 0 ? past_length : call.dim(rows, 2));
@@ -101,7 +133,8 @@ Term longer(Term value, std::int64_t axis) {
 /// One more term in the sums of the softmax, of each head or of 0, is a key of zeros whose bias is that, and whose value
 /// is nothing.
 void add_sink(FunctionCall& call, AttentionInput& in) {
-  const std::int64_t keys = call.dim(in.k, 2), heads = call.dim(in.q, 1);
+  const std::int64_t heads = call.dim(in.q, 1);
+  const Term keys = call.size_along(in.k, 2);
   in.k = longer(in.k, 2);
   in.v = longer(in.v, 2);
   in.bias = longer(*in.bias, call.rank(*in.bias) - 1);
@@ -112,7 +145,8 @@ void add_sink(FunctionCall& call, AttentionInput& in) {
                                       ", needs one number for each of " + std::to_string(heads) +
                                       " heads");
   const Term sink = call.reshape(call.cast(call.input(kSink), call.dtype(in.q)), {1, heads, 1, 1});
-  in.bias = *in.bias + call.op("Pad", {sink, call.ints({0, 0, 0, keys, 0, 0, 0, 0})});
+  const Term pads = call.concat({call.ints({0, 0, 0}), keys, call.ints({0, 0, 0, 0})}, 0);
+  in.bias = *in.bias + call.op("Pad", {sink, pads});
 }
 
 void refuse_what_is_not_known(FunctionCall& call) {
@@ -124,17 +158,16 @@ void refuse_what_is_not_known(FunctionCall& call) {
 void expand_group_query_attention(FunctionCall& call) {
   refuse_what_is_not_known(call);
   SharedHeads heads = heads_of(call);
-  const std::int64_t tokens = call.dim(heads.q, 2);
-  const std::int64_t past_length = call.has(kPastKeys) ? call.dim(call.input(kPastKeys), 2) : 0;
-  const Place place = place_of(call, tokens, past_length);
+  const std::int64_t past_length = call.has(kPastKeys) ? length_of(call, call.input(kPastKeys)) : 0;
+  const Place place = place_of(call, heads.q, past_length);
   if (call.attrs().get_int("do_rotary", 0) != 0)
-    rotate(call, heads, positions_of(call, place, tokens));
+    rotate(call, heads, positions_of(call, place, heads.q));
   const Term keys = present(call, kPastKeys, heads.k, place, past_length);
   const Term values = present(call, kPastValues, heads.v, place, past_length);
   const std::int64_t window = call.attrs().get_int("local_window_size", -1);
   AttentionInput in{.q = heads.q, .k = keys, .v = values};
-  in.bias = range_bias(call, {.is_causal = true, .left = window > 0 ? window - 1 : -1}, tokens,
-                       place.length, place.begin, call.dtype(heads.q));
+  in.bias = range_bias(call, {.is_causal = true, .left = window > 0 ? window - 1 : -1}, heads.q,
+                       keys, place.begin);
   if (call.has(kScoreBias)) in.bias = *in.bias + call.input(kScoreBias);
   if (call.has(kSink) || call.attrs().get_int("smooth_softmax", 0) > 0) add_sink(call, in);
   const auto scale = static_cast<double>(call.attrs().get_float("scale", 0));

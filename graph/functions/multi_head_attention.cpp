@@ -19,6 +19,20 @@ double scale_of(FunctionCall& call, Term& q) {
   return given != 0 ? given : scale_by_size(call, q);
 }
 
+/// 0 for the keys of each image up to its length, or where twice as many numbers say so from its begin to its end; which,
+/// only a run can tell.
+Term bias_of_ends(FunctionCall& call, Term mask, const Heads& heads, double masked) {
+  const DataType dtype = call.dtype(heads.q);
+  const Term batch = call.size_along(heads.q, 0), twice = batch + batch, none = call.ints({0});
+  const Term ends = call.op("Slice", {mask, none, batch, none});
+  const Term room = call.op("Pad", {mask, call.concat({none, batch}, 0)});
+  const Term begins = call.op(
+      "Where", {call.op("Equal", {call.size_along(mask, 0), twice}),
+                call.op("Slice", {room, batch, twice, none}), call.number(0, call.dtype(mask))});
+  return call.op("Min", {bias_of_lengths(ends, heads.k, dtype, masked),
+                         bias_of_lengths(begins, heads.k, dtype, 0, masked)});
+}
+
 /// Input `i` of rank 1: lengths of the images, or where each ends and behind all of these where each begins, or lengths
 /// and behind them where queries and keys of packed images begin, which nobody reads who has them apart; of rank 2 or 3: what
 /// may be attended, not 0; of rank 4 the same for a text of any length, of which this is the newest part.
@@ -27,6 +41,8 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   const DataType dtype = call.dtype(heads.q);
   const auto masked = static_cast<double>(call.attrs().get_float("mask_filter_value", -10000));
   const std::int64_t rank = call.rank(mask);
+  if (rank == 1 && (call.is_open(heads.q, 0) || call.is_open(mask, 0)))
+    return bias_of_ends(call, mask, heads, masked);
   if (rank == 1) {
     const std::int64_t batch = call.dim(heads.q, 0);
     const std::int64_t count = call.dim(mask, 0);

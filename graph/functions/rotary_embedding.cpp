@@ -42,11 +42,11 @@ std::int64_t heads_of_rows(FunctionCall& call, Term x, std::int64_t heads, std::
 }
 
 /// Position ids are (batch, tokens), or (1): where the first token stands.
-Term positions_of(FunctionCall& call, std::int64_t tokens) {
+Term positions_of(FunctionCall& call, Term x) {
   const Term ids = call.input(1);
   if (call.rank(ids) == 2) return ids;
-  return call.op("Add",
-                 {call.reshape(ids, {1, 1}), call.reshape(call.numbered(tokens), {1, tokens})});
+  const Term places = call.places_along(x, call.rank(x) == 3 ? 1 : 2);
+  return call.reshape(ids, {1, 1}) + call.reshape(places, {1, -1});
 }
 
 void expand_microsoft(FunctionCall& call) {
@@ -54,10 +54,9 @@ void expand_microsoft(FunctionCall& call) {
     throw NotExpressible{"its batches are packed"};
   if (call.attrs().get_float("scale", 1) != 1) throw NotExpressible{"it has a scale"};
   const Term x = call.input(0), cos = call.input(2);
-  const bool is_flat = call.rank(x) == 3;
   const std::int64_t heads =
       heads_of_rows(call, x, call.attrs().get_int("num_heads", 0), call.dim(cos, 1));
-  const Term positions = positions_of(call, call.dim(x, is_flat ? 1 : 2));
+  const Term positions = positions_of(call, x);
   give_rotated(call, x, heads, at_positions(cos, positions),
                at_positions(call.input(3), positions));
 }

@@ -33,13 +33,19 @@ Term kept_tokens(FunctionCall& call) {
   return call.op("ReduceSum", {counted, call.ints({1})}, drop);
 }
 
+/// The first rows of the table of positions, one for each of a row's tokens.
+Term positions(FunctionCall& call) {
+  const Term tokens = call.size_along(call.input(0), 1);
+  return call.op("Slice", {call.input(3), call.ints({0}), tokens, call.ints({0})});
+}
+
 void expand_embed(FunctionCall& call) {
   const auto rows = [&](Term table, Term ids) { return call.op("Gather", {table, ids}); };
   Term sum = rows(call.input(2), call.input(0));
   if (call.has(8))
     sum = sum + rows(call.input(3), call.input(8));
   else
-    sum = sum + call.slice(call.input(3), 0, 0, call.dim(call.input(0), 1));
+    sum = sum + positions(call);
   if (call.has(4) && call.has(1)) sum = sum + rows(call.input(4), call.input(1));
   give_normalised(call, sum, call.input(5), call.input(6), 0);
   if (call.wants(1)) call.give(1, kept_tokens(call));
@@ -54,8 +60,7 @@ void expand_quantised_embed(FunctionCall& call) {
   const auto rows = [&](std::size_t table, Term ids) {
     return numbers(table, call.op("Gather", {call.input(table), ids}));
   };
-  const std::int64_t tokens = call.dim(call.input(0), 1);
-  Term sum = rows(2, call.input(0)) + numbers(3, call.slice(call.input(3), 0, 0, tokens));
+  Term sum = rows(2, call.input(0)) + numbers(3, positions(call));
   if (call.has(4) && call.has(1)) sum = sum + rows(4, call.input(1));
   give_normalised(call, sum, numbers(5, call.input(5)), numbers(6, call.input(6)), 0);
   if (call.wants(1)) call.give(1, kept_tokens(call));

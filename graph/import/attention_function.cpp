@@ -60,13 +60,15 @@ Term by_group(Term value, const Sharing& sharing) {
   FunctionCall& call = *value.call;
   Shape dims = call.shape(value);
   if (dims.size() < 4) return value;
-  const bool is_one = dims[1] == 1;
+  if (dims[1] == 1) return call.op("Unsqueeze", {value, call.ints({1})});
   dims[0] = 0;
-  dims[1] = is_one ? 1 : sharing.kv_heads;
-  dims.insert(dims.begin() + 2, is_one ? 1 : sharing.group());
-  if (dims[3] < 0 && dims[4] < 0)
-    throw NotExpressible{"two dimensions of its heads are known only when it runs"};
-  return call.reshape(value, dims);
+  dims[1] = sharing.kv_heads;
+  dims.insert(dims.begin() + 2, sharing.group());
+  if (dims[3] >= 0 || dims[4] >= 0) return call.reshape(value, dims);
+  const Term heads = call.ints({0, sharing.kv_heads, sharing.group()});
+  return call.op(
+      "Reshape",
+      {value, call.concat({heads, call.size_along(value, 2), call.size_along(value, 3)}, 0)});
 }
 
 /// Query heads that share keys are rows of one product, of `heads`, or where that is 0 as many as `like` has.

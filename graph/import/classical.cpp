@@ -110,8 +110,7 @@ namespace {
 
 /// |a|^2 + |b|^2 - 2 ab: a matrix product, whose rounding is that of the squares.
 Term by_product(FunctionCall& call, Term rows, Term points) {
-  const Term points_squared =
-      call.reshape(along_rows(call, "ReduceSumSquare", points), {1, call.dim(points, 0)});
+  const Term points_squared = call.reshape(along_rows(call, "ReduceSumSquare", points), {1, -1});
   const Term apart = along_rows(call, "ReduceSumSquare", rows) + points_squared +
                      call.matmul(rows, call.transpose(points, {1, 0})) * -2;
   return call.op("Max", {apart, call.number(0, call.dtype(rows))});
@@ -120,11 +119,12 @@ Term by_product(FunctionCall& call, Term rows, Term points) {
 }  // namespace
 
 Term squared_distances(FunctionCall& call, Term rows, Term points) {
-  const std::int64_t features = call.dim(points, 1);
   constexpr double kMostDifferences = 1 << 22;  // 16 MB
-  if (static_cast<double>(call.dim(rows, 0)) * static_cast<double>(call.dim(points, 0)) *
-          static_cast<double>(features) >
-      kMostDifferences)
+  constexpr std::int64_t kUsualCount = 256;     // where only a run can tell
+  const auto count = [&](Term value, std::int64_t axis) {
+    return static_cast<double>(call.is_open(value, axis) ? kUsualCount : call.dim(value, axis));
+  };
+  if (count(rows, 0) * count(points, 0) * count(points, 1) > kMostDifferences)
     return by_product(call, rows, points);
   const Term apart =
       call.op("Unsqueeze", {rows, call.ints({1})}) - call.op("Unsqueeze", {points, call.ints({0})});

@@ -1,5 +1,5 @@
 // Opset 7 gave elementwise ops numpy's broadcasting and split inference from training; before that
-// attributes said both.
+// attributes said both, and before opset 5 the shape that Reshape gives.
 #include "graph/import/legacy_opset.h"
 
 #include <algorithm>
@@ -58,6 +58,15 @@ void upgrade_broadcast(Graph& graph, Node& node, bool is_per_channel) {
   graph.add_node(std::move(reshape));
 }
 
+void upgrade_reshape(Graph& graph, Node& node) {
+  if (node.inputs.size() != 1 || !node.op.attrs.has("shape")) return;
+  const std::vector<std::int64_t> dims = node.op.attrs.get_ints("shape");
+  const auto shape = std::make_shared<Constant>(
+      TensorDesc{.dtype = DataType::kInt64, .shape = {std::ssize(dims)}}, dims.data());
+  node.inputs.push_back(graph.add_value(node.name + "_shape", shape->desc(), shape));
+  node.op.attrs.erase("shape");
+}
+
 }  // namespace
 
 void upgrade_node(Graph& graph, Node& node, const std::string& onnx_type) {
@@ -68,6 +77,7 @@ void upgrade_node(Graph& graph, Node& node, const std::string& onnx_type) {
                                 element_count(graph.values[node.inputs[1]].desc.shape) > 1;
     upgrade_broadcast(graph, node, is_per_channel);
   }
+  if (onnx_type == "Reshape") upgrade_reshape(graph, node);
   if (onnx_type == "Gemm") node.op.attrs.erase("broadcast");
   if (onnx_type == "BatchNormalization" || onnx_type == "Dropout") {
     if (node.op.attrs.get_int("is_test", 0) == 0 && onnx_type == "BatchNormalization")

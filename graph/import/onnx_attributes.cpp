@@ -69,6 +69,7 @@ reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttribut
         attrs.set(key, static_cast<std::int64_t>(attribute->i()));
         break;
       case Proto::STRING:
+        if (key == "auto_pad" && attribute->s().empty()) break;  // as if it were not there
         attrs.set(key, attribute->s());
         break;
       case Proto::TENSOR:

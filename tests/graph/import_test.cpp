@@ -308,6 +308,19 @@ TEST(Import, TakesThePReluSlopeOfOldOpsetsPerChannel) {
   EXPECT_EQ(floats(*interpret(graph, {input})[0]), (std::vector<float>{1, -20, 3, -400}));
 }
 
+TEST(Import, ReshapesAsTheAttributeOfOldOpsetsSays) {
+  const Graph graph =
+      import_text("g (float[2,3,4] x) => (float[2,12] y) { y = Reshape <shape = [0, -1]> (x) }", 1);
+  EXPECT_EQ(graph.values[graph.outputs[0]].desc.shape, (Shape{2, 12}));
+}
+
+TEST(Import, AnEmptyAutoPadSaysNothing) {
+  const Graph graph = import_text(
+      "g (float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,3,3] w> "
+      "{ y = Conv <auto_pad = \"\", pads = [1, 1, 1, 1]> (x, w) }");
+  EXPECT_EQ(graph.values[graph.outputs[0]].desc.shape, (Shape{1, 1, 4, 4}));
+}
+
 TEST(Import, KeepsWhatOutNodesAskFor) {
   const Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Relu (x) y = Abs (a) }", 13,
                                   {.out_nodes = {"Relu_0:0"}});

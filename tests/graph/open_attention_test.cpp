@@ -25,7 +25,9 @@ graph::Graph attention(const std::string& network, bool is_open) {
     r = Unsqueeze (x, first))";
   return import_text(R"(
     g (float[7,8] x, float[1,5,8] k, int32[1,5] mask, int32[1] length, int32[1,1,9,9] square, float[1,1,5,4] row,
-        int64[1] lengths, float[1,2,3,4] past) => (y) <int64[1] along = {1}, float zero = {0},
+        int64[1] lengths, float[1,2,3,4] past, float[1,2,3,2] small, float[1,1,3,2] row2, float[16,2] angles,
+        float[1,4,7,5] wide, float[9,8] table, float[8] line) => (y) <int32[1] six = {6}, int64[2] twelve = {1, 2}, int32[1] nine = {9}, int32[1] seven = {7},
+        int32[1] ten = {10}, int64[3] packed = {0, 0, 8}, int64[1] along = {1}, float zero = {0},
         int64[1] flat = {-1}, int64[1] first = {0}, int64[4] split = {1, 0, 2, 4}, float[8,24] w,
         float[24] b, int64[1] third = {2}, float[8] v, float[8,2,4] heads, float[2,4,3] merge> {)" +
                          rows + network + "}",
@@ -51,6 +53,30 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
          "(r, r, r)"),
         "y = Attention <q_num_heads = 2, kv_num_heads = 2> (k, r, r, row)",
         "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1> (k, r, r, , , , lengths)",
+        "y = Attention <q_num_heads = 4, kv_num_heads = 2> (r, kv, kv, wide)",
+        "y = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (r, r, r, , , "
+        "six, seven)",
+        R"(y, f, l = com.microsoft.GroupQueryAttention
+          <num_heads = 2, kv_num_heads = 2, do_rotary = 1, local_window_size = 4>
+          (r, r, r, past, past, nine, ten, angles, angles))",
+        R"(f, rest = Split <axis = 2, num_outputs = 2> (r)
+      u, y, l = com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2, smooth_softmax = 1>
+        (r, f, f, small, small, nine, ten))",
+        R"(t = Reshape <allowzero = 0> (r, packed)
+      y, f, l = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1, softcap = 2.0>
+        (t, , , row2, row2, nine, ten))",
+        R"(t = Squeeze (r, first)
+      e = Cast <to = 6> (r)
+      u = Abs (e)
+      f = ReduceMin <keepdims = 0> (u, third)
+      y, l = com.microsoft.EmbedLayerNormalization (f, , table, table, , line, line))",
+        "y = com.microsoft.RotaryEmbedding <num_heads = 2> (r, third, angles, angles)",
+        R"(t = Transpose <perm = [1, 0, 2]> (r)
+      m = ReduceSum <keepdims = 0> (t, twelve)
+      q = Cast <to = 6> (m)
+      y = com.microsoft.MultiHeadAttention <num_heads = 2> (t, t, t, , q))",
+        R"(t = Squeeze (r, first)
+      y = com.microsoft.CDist <metric = "euclidean"> (t, table))",
         R"(t = Reshape <allowzero = 0> (r, split)
       e = Einsum <equation = "bihd,bjhd->bhij"> (t, t)
       p = Softmax <axis = -1> (e)
@@ -82,7 +108,7 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
       z = Mul (u, v)
       y = Einsum <equation = "cde,abc->deab"> (heads, z))"}) {
     SCOPED_TRACE(network);
-    const std::string halves = network.find("kv)") == std::string::npos ? "" : R"(
+    const std::string halves = network.find("kv, kv") == std::string::npos ? "" : R"(
       kv, rest = Split <axis = 2, num_outputs = 2> (k)
       )";
     const graph::Graph closed = attention(halves + network, false);

@@ -76,6 +76,13 @@ def decoders():
           "total": np.array(3, np.int32)},
          {"y": flat(attend(pq, pk, pv, visible(3, 3))[0]), "present_k": pk, "present_v": pv}, MS, constants=["total"],
          num_heads=4, kv_num_heads=2)
+    hk, hv = heads(k, 2), heads(v, 2)  # a cache that grows: how many tokens there are, only a run can tell
+    grown_k, grown_v = np.concatenate([past_k, hk], 2), np.concatenate([past_v, hv], 2)
+    case("ms_group_query_attention_growing", "GroupQueryAttention",
+         {"q": q, "k": k, "v": v, "past_k": past_k, "past_v": past_v, "lengths": np.array([6, 6], np.int32),
+          "total": np.array([7], np.int32)},
+         {"y": flat(attend(heads(q, 4), grown_k, grown_v, visible(1, 7, 6))[0]), "present_k": grown_k,
+          "present_v": grown_v}, MS, num_heads=4, kv_num_heads=2)
 
 
 def linear_attention(q, k, v, rule, state, decay=None, beta=None):
