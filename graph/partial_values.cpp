@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/size.h"
 #include "graph/open_integer.h"
 #include "reference/axes.h"
 #include "reference/op.h"
@@ -56,6 +57,16 @@ ConstantPtr sum(const Node& node, const std::vector<Tensor>& inputs, const Tenso
   return result;
 }
 
+/// A list of as many numbers of which nothing is known; nullptr where only a run knows how many, or they are no integers.
+ConstantPtr missing_list(const TensorDesc& desc) {
+  if (desc.dtype != DataType::kInt64 || !is_static(desc.shape) || storage_bytes(desc) > kMostBytes)
+    return nullptr;
+  auto list = std::make_shared<Constant>(desc);
+  std::fill_n(static_cast<std::int64_t*>(list->mutable_data()), element_count(desc.shape),
+              kMissing);
+  return list;
+}
+
 /// How many steps lead from start to end.
 std::int64_t steps_between(std::int64_t start, std::int64_t end, std::int64_t step) {
   const std::int64_t span = open_difference(end, start);
@@ -91,13 +102,21 @@ std::vector<ConstantPtr> PartialValues::moved(const Graph& graph, const Node& no
   const std::size_t lists =
       is_sum ? inputs.size() : reference::moved_inputs(node.op.type, inputs.size());
   std::vector<Tensor> known = inputs;
-  bool has_open = false;
+  std::vector<ConstantPtr> missing;  // what is joined to lists of which something is known
+  bool has_open = false, has_known = false;
   for (std::size_t i = 0; i < lists; ++i) {
     const auto list = known_.find(node.inputs[i]);
-    if (inputs[i].data != nullptr || list == known_.end()) continue;
-    known[i] = list->second->view();
+    has_known |= inputs[i].data != nullptr || list != known_.end();
+    if (inputs[i].data != nullptr) continue;
+    if (list != known_.end())
+      known[i] = list->second->view();
+    else if (!is_sum && missing.emplace_back(missing_list(inputs[i].desc)))
+      known[i] = missing.back()->view();
+    else
+      continue;
     has_open = true;
   }
+  if (!has_known) return {};
   if (!has_open || std::ranges::any_of(inputs, looks_open)) return {};
   return is_sum ? std::vector{sum(node, known, graph.values[node.outputs[0]].desc)}
                 : evaluate(graph, node, known, kMostBytes, budget);
@@ -132,6 +151,7 @@ std::optional<Shape> PartialValues::asked_shape(const Node& node,
   const std::string& type = node.op.type;
   if (type == "Range") return range_shape(node, inputs);
   if (type == "Slice") return slice_shape(node, inputs);
+  if (type == "PadV3") return pad_shape(node, inputs);
   const std::size_t at = type == "Fill" ? 0 : 1;
   if (type != "Fill" && type != "Reshape" && type != "Expand") return std::nullopt;
   const auto list = known_.find(node.inputs[at]);
@@ -168,6 +188,23 @@ std::optional<Shape> PartialValues::slice_shape(const Node& node,
     const std::size_t axis = reference::normalize_axis(axes[i], shape.size());
     if (inputs[0].desc.shape[axis] != kUnknownDim && decode(starts[i]) && decode(ends[i]))
       shape[axis] = steps_between(starts[i], ends[i], steps[i]);
+  }
+  return shape;
+}
+
+/// What is known to get no border, or one that is known.
+std::optional<Shape> PartialValues::pad_shape(const Node& node,
+                                              const std::vector<Tensor>& inputs) const {
+  const bool has_axes = inputs.size() > 3 && inputs[3].is_present();
+  if (inputs.size() < 2 || !inputs[1].is_present() || has_axes) return std::nullopt;
+  const auto pads = entries_of(node.inputs[1], inputs[1]);
+  Shape shape = inputs[0].desc.shape;
+  if (pads.size() != 2 * shape.size()) return std::nullopt;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t before = pads[d], after = pads[shape.size() + d];
+    const bool is_known = shape[d] != kUnknownDim && !is_open(before) && !is_open(after);
+    shape[d] = is_known ? checked_sum(shape[d], checked_sum(before, after)) : kUnknownDim;
+    if (shape[d] < 0) shape[d] = kUnknownDim;
   }
   return shape;
 }

@@ -28,6 +28,7 @@ class PartialValues {
   std::vector<std::int64_t> entries_of(ValueId id, const Tensor& value) const;
   Shape range_shape(const Node& node, const std::vector<Tensor>& inputs) const;
   std::optional<Shape> slice_shape(const Node& node, const std::vector<Tensor>& inputs) const;
+  std::optional<Shape> pad_shape(const Node& node, const std::vector<Tensor>& inputs) const;
   std::vector<ConstantPtr> moved(const Graph& graph, const Node& node, std::vector<Tensor> inputs,
                                  EvaluationBudget& budget);
 

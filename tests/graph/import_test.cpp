@@ -219,6 +219,33 @@ TEST(Import, InfersWhatAShapeKnownInPartAsksFor) {
   EXPECT_EQ(value(graph, "turned").desc.shape, (Shape{7, kUnknownDim}));
 }
 
+TEST(Import, KnowsWhatIsNotPaddedWherePadsAreKnownInPart) {
+  const Graph graph = import_text(R"(g (float[6] x, float[2,3,4] v) => (float[?,?,?] y)
+      <int64[1] one = {1}, int64[1] two = {2}, int64[1] nine = {9}, int64[3] none = {0, 0, 1}> {
+    chosen = NonZero (x)
+    s = Shape (chosen)
+    count = Slice (s, one, two)
+    pads = Concat <axis = 0> (none, count, none)
+    cut = Slice (pads, one, nine)
+    y = Pad (v, cut)
+  })");
+  EXPECT_EQ(value(graph, "y").desc.shape, (Shape{2, 4, kUnknownDim}));
+}
+
+TEST(Import, KnowsWhatIsJoinedToComputedNumbers) {
+  const Graph graph =
+      import_text(R"(g (int64[1] n, float[2,3,4] v, float[1,7] w) => (float[?,?,?] y, float[?,?] z)
+      <int64[5] none = {0, 1, 0, 0, 1}, int64[1] seven = {7}> {
+    pads = Concat <axis = 0> (none, n)
+    y = Pad (v, pads)
+    twice = Mul (n, seven)
+    rows = Concat <axis = 0> (twice, seven)
+    z = Expand (w, rows)
+  })");
+  EXPECT_EQ(value(graph, "y").desc.shape, (Shape{2, 5, kUnknownDim}));
+  EXPECT_EQ(value(graph, "z").desc.shape, (Shape{kUnknownDim, 7}));
+}
+
 TEST(Import, FollowsAShapeKnownInPartThroughWhatMovesItsElements) {
   const Graph graph = import_text(R"(g (float[6] x) => (float[?,?,?,?] y)
       <int64[2] turned = {1, 0}, int64[1] two = {2}> {
