@@ -55,8 +55,8 @@ TEST(ContributedErrors, HeadsAreCounted) {
 // A cache as long as the new rows was written from its begin on, whatever was valid of it.
 TEST(ContributedErrors, CachesWithoutRoomAreNotOverwritten) {
   const Graph graph = tests::import_text(
-      "g (float[1,1,24] x, float[1,1,1,8] k, float[1,1,1,8] v, int32[1] t) => (y) "
-      "<int32[1] l = {1}> { y = com.microsoft.GroupQueryAttention "
+      "g (float[1,2,24] x, float[1,1,2,8] k, float[1,1,2,8] v, int32[1] t) => (y) "
+      "<int32[1] l = {5}> { y = com.microsoft.GroupQueryAttention "
       "<num_heads = 1, kv_num_heads = 1> (x, , , k, v, l, t) }",
       17);
   try {
@@ -64,7 +64,7 @@ TEST(ContributedErrors, CachesWithoutRoomAreNotOverwritten) {
     FAIL() << "ran";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kModel);
-    EXPECT_NE(std::string(error.what()).find("write index 1 puts 1 rows outside a cache of 1"),
+    EXPECT_NE(std::string(error.what()).find("write index 4 puts 2 rows outside a cache of 2"),
               std::string::npos)
         << error.what();
   }
