@@ -46,14 +46,20 @@ SharedHeads heads_of(FunctionCall& call) {
 
 /// Where the new tokens stand, and how long the cache is behind them.
 struct Place {
-  Term begin;           ///< int64 (batch)
-  std::int64_t length;  ///< of present; kAnyLength: only a run can tell
+  Term begin;                   ///< int64 (batch)
+  std::int64_t tokens, length;  ///< new ones, and of present; kAnyLength: only a run can tell
 };
 
 constexpr std::int64_t kAnyLength = -1;
 
 std::int64_t length_of(FunctionCall& call, Term value) {
   return call.is_open(value, 2) ? kAnyLength : call.dim(value, 2);
+}
+
+/// Queries and keys are of the same.
+std::int64_t tokens_of(FunctionCall& call, const SharedHeads& heads) {
+  const std::int64_t tokens = length_of(call, heads.q);
+  return tokens != kAnyLength ? tokens : length_of(call, heads.k);
 }
 
 /// int64 [1]: how many tokens there are with the new ones.
@@ -69,21 +75,22 @@ Place place_of_any_length(FunctionCall& call, Term q, Term lengths) {
   const Term tokens = call.size_along(q, 2);
   const Term begin = at_least_zero(call, lengths + 1 - tokens);
   const Term is_first_prompt = call.op("Equal", {total_of(call), tokens});
-  return {call.op("Where", {is_first_prompt, call.number(0, DataType::kInt64), begin}), kAnyLength};
+  return {call.op("Where", {is_first_prompt, call.number(0, DataType::kInt64), begin}), kAnyLength,
+          kAnyLength};
 }
 
-Place place_of(FunctionCall& call, Term q, std::int64_t past_length) {
+Place place_of(FunctionCall& call, const SharedHeads& heads, std::int64_t past_length) {
   const Term lengths = call.cast(call.reshape(call.input(kTokenLengths), {-1}), DataType::kInt64);
-  const std::int64_t tokens = length_of(call, q);
+  const std::int64_t tokens = tokens_of(call, heads);
   const bool is_known = tokens != kAnyLength && call.known(call.input(kTotal)) != nullptr;
   // The first prompt may be shorter than its row: what counts is where it begins.
   if (past_length == 0)
-    return {lengths * 0.0,
+    return {lengths * 0.0, tokens,
             is_known ? std::max(tokens, call.known_int(call.input(kTotal))) : tokens};
-  if (!is_known || past_length == kAnyLength) return place_of_any_length(call, q, lengths);
+  if (!is_known || past_length == kAnyLength) return place_of_any_length(call, heads.q, lengths);
   const std::int64_t length = std::max(past_length, call.known_int(call.input(kTotal)));
-  if (length == tokens) return {lengths * 0.0, length};
-  return {lengths + static_cast<double>(1 - tokens), length};
+  if (length == tokens) return {lengths * 0.0, tokens, length};
+  return {lengths + static_cast<double>(1 - tokens), tokens, length};
 }
 
 Term positions_of(FunctionCall& call, const Place& place, Term q) {
@@ -111,11 +118,10 @@ Term present_of_any_length(FunctionCall& call, std::size_t past, Term rows, cons
 /// The cache with the new rows at their place.
 Term present(FunctionCall& call, std::size_t past, Term rows, const Place& place,
              std::int64_t past_length) {
-  if (past_length == 0 && place.length == length_of(call, rows)) return rows;
+  if (past_length == 0 && place.length == place.tokens) return rows;
   if (place.length == kAnyLength) return present_of_any_length(call, past, rows, place);
   Term cache = past_length > 0 ? call.input(past) : rows;
-  if (const std::int64_t missing =
-          place.length - (past_length > 0 ? past_length : call.dim(rows, 2));
+  if (const std::int64_t missing = place.length - (past_length > 0 ? past_length : place.tokens);
       missing > 0)
     cache = call.op("Pad", {cache, call.ints({0, 0, 0, 0, 0, 0, missing, 0})});
   if (past_length == 0) return cache;
@@ -159,7 +165,7 @@ void expand_group_query_attention(FunctionCall& call) {
   refuse_what_is_not_known(call);
   SharedHeads heads = heads_of(call);
   const std::int64_t past_length = call.has(kPastKeys) ? length_of(call, call.input(kPastKeys)) : 0;
-  const Place place = place_of(call, heads.q, past_length);
+  const Place place = place_of(call, heads, past_length);
   if (call.attrs().get_int("do_rotary", 0) != 0)
     rotate(call, heads, positions_of(call, place, heads.q));
   const Term keys = present(call, kPastKeys, heads.k, place, past_length);

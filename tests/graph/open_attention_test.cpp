@@ -54,8 +54,8 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
         "y = Attention <q_num_heads = 2, kv_num_heads = 2> (k, r, r, row)",
         "y = Attention <q_num_heads = 2, kv_num_heads = 2, is_causal = 1> (k, r, r, , , , lengths)",
         "y = Attention <q_num_heads = 4, kv_num_heads = 2> (r, kv, kv, wide)",
-        "y = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (r, r, r, , , "
-        "six, seven)",
+        ("y = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (r, r, r, , , "
+         "six, seven)"),
         R"(y, f, l = com.microsoft.GroupQueryAttention
           <num_heads = 2, kv_num_heads = 2, do_rotary = 1, local_window_size = 4>
           (r, r, r, past, past, nine, ten, angles, angles))",
