@@ -179,7 +179,8 @@ double of_peak(const Question& question) {
   if (!is_float32(question) || weight.size() != kVolumeRank ||
       weight[2] * weight[3] * weight[4] == 1)
     return 0;
-  const auto channels = static_cast<double>(weight[0] / question.call.attrs.get_int("group", 1));
+  const std::int64_t per_group = weight[0] / question.call.attrs.get_int("group", 1);
+  const auto channels = static_cast<double>(per_group);
   return kOfPeak * channels / (std::ceil(channels / kBlock) * kBlock);
 }
 

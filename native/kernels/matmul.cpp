@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/memory.h"
 #include "native/by_type.h"
 #include "native/dot_products.h"
 #include "native/kernel.h"
@@ -41,7 +42,11 @@ void keep_panels(const Run& run, Product<T>& p) {
   if (run.kept(1) == nullptr || p.m <= 1 || p.m >= kManyRows ||
       run.inputs[1].elements() > kMostElements)
     return;
-  p.packed = run.made_of(1, [&] { return Panels<T>(p.b, p.k, p.n, run.threads); });
+  try {
+    p.packed = run.made_of(1, [&] { return Panels<T>(p.b, p.k, p.n, run.threads); });
+  } catch (const OutOfMemory&) {
+    p.packed.reset();
+  }
 }
 
 /// The left factor's rows as they lie, or copied where their elements are apart.
