@@ -62,10 +62,11 @@ void copy_slice(const Tensor& whole, const Tensor& slice, std::size_t axis, std:
   }
 }
 
-/// The slices in their order as one tensor; `desc` is that of a slice where there is none.
+/// The slices in their order as one tensor; `desc` is that of a slice where there is none, and what is open in it has size 0 then.
 ConstantPtr stacked(const std::vector<ConstantPtr>& slices, TensorDesc desc, std::int64_t axis,
                     bool is_reversed) {
   if (!slices.empty()) desc = slices[0]->desc();
+  for (std::int64_t& dim : desc.shape) dim = std::max<std::int64_t>(dim, 0);
   const auto at = reference::normalize_axis(axis, desc.shape.size() + 1);
   desc.shape.insert(desc.shape.begin() + static_cast<std::ptrdiff_t>(at), std::ssize(slices));
   auto whole = std::make_shared<Constant>(desc);
