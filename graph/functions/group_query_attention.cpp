@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "graph/import/attention_function.h"
+#include "reference/fail.h"
 
 namespace aoe::graph {
 namespace {
@@ -56,10 +57,18 @@ std::int64_t length_of(FunctionCall& call, Term value) {
   return call.is_open(value, 2) ? kAnyLength : call.dim(value, 2);
 }
 
-/// Queries and keys are of the same.
+/// Queries, keys and values are of the same.
 std::int64_t tokens_of(FunctionCall& call, const SharedHeads& heads) {
-  const std::int64_t tokens = length_of(call, heads.q);
-  return tokens != kAnyLength ? tokens : length_of(call, heads.k);
+  std::int64_t tokens = kAnyLength;
+  for (const Term& rows : {heads.q, heads.k, heads.v}) {
+    const std::int64_t own = length_of(call, rows);
+    if (own == kAnyLength) continue;
+    if (tokens != kAnyLength && tokens != own)
+      reference::fail_model("queries, keys and values are of " + std::to_string(tokens) + " and " +
+                            std::to_string(own) + " tokens");
+    tokens = own;
+  }
+  return tokens;
 }
 
 /// int64 [1]: how many tokens there are with the new ones.

@@ -1,6 +1,7 @@
 #include "graph/import/classical.h"
 
 #include "base/tensor.h"
+#include "reference/fail.h"
 
 namespace aoe::graph {
 namespace {
@@ -124,6 +125,11 @@ Term squared_distances(FunctionCall& call, Term rows, Term points) {
   const auto count = [&](Term value, std::int64_t axis) {
     return static_cast<double>(call.is_open(value, axis) ? kUsualCount : call.dim(value, axis));
   };
+  // Differences of one column would stretch; neither ONNX Runtime nor a product takes that.
+  if (!call.is_open(rows, 1) && !call.is_open(points, 1) &&
+      call.dim(rows, 1) != call.dim(points, 1))
+    reference::fail_model("rows have " + std::to_string(call.dim(rows, 1)) +
+                          " columns, and the others " + std::to_string(call.dim(points, 1)));
   if (count(rows, 0) * count(points, 0) * count(points, 1) > kMostDifferences)
     return by_product(call, rows, points);
   const Term apart =

@@ -70,6 +70,17 @@ TEST(ContributedErrors, CachesWithoutRoomAreNotOverwritten) {
   }
 }
 
+// Keys of other tokens than queries were filled up with zeros, columns of 1 stretched: not where sizes were open.
+TEST(ContributedErrors, WhatBelongsTogetherIsAsLong) {
+  expect_refused(
+      "g (float[1,9,16] q, float[1,5,8] k, float[1,5,8] v, int32[1] l, int32[1] t) => (y) "
+      "{ y = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1> "
+      "(q, k, v, , , l, t) }",
+      "queries, keys and values are of 9 and 5 tokens");
+  expect_refused("g (float[14,1] a, float[3,5] b) => (y) { y = com.microsoft.CDist (a, b) }",
+                 "rows have 1 columns, and the others 5");
+}
+
 TEST(ContributedErrors, SinksAreCountedWhereTheirNumberIsKnown) {
   const auto with_sinks = [](const std::string& count) {
     return "g (float[1,3,16] q, float[1,3,8] k, float[1,3,8] v, int32[1] l, int32[1] t, float[" +
