@@ -37,11 +37,13 @@ graph::ImportOptions open_sizes_of(const onnx::ModelProto& model) {
 
 namespace {
 
-/// A sum over two dimensions that only a run knows is a product, in which neither stretches: a run that has 1 in one of them is refused.
-bool is_summed(const onnx::ModelProto& model, const std::string& input) {
-  for (const auto& node : model.graph().node())
-    for (const std::string& name : node.input())
-      if (node.op_type() == "Einsum" && name == input) return true;
+/// A sum of Einsum over two dimensions that only a run knows is a product, in which neither stretches: a run that has 1 in one of them is refused.
+bool has_einsum(const onnx::GraphProto& graph) {
+  for (const auto& node : graph.node()) {
+    if (node.op_type() == "Einsum") return true;
+    for (const auto& attribute : node.attribute())
+      if (attribute.has_g() && has_einsum(attribute.g())) return true;
+  }
   return false;
 }
 
@@ -60,8 +62,7 @@ graph::ImportOptions other_sizes_of(const onnx::ModelProto& model, const onnx::M
       shape.push_back(known[d].dim_value());
       if (dims[d].has_dim_value()) continue;
       std::int64_t size = random.one_in(2) ? 1 + random.below(kMost) : shape.back();
-      if (std::min(size, shape.back()) == 1 && is_summed(model, model.graph().input(i).name()))
-        size = shape.back();
+      if (std::min(size, shape.back()) == 1 && has_einsum(model.graph())) size = shape.back();
       shape.back() = sizes.emplace(dims[d].dim_param(), size).first->second;
     }
     options.input_shapes[model.graph().input(i).name()] = shape;
