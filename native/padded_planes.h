@@ -1,6 +1,7 @@
 // PaddedPlanes: how windows read planes that were copied with zeros around them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -30,6 +31,18 @@ class PaddedPlanes {
   std::int64_t row() const { return steps_[1]; }  ///< numbers from row to row
   /// As many as the last output's, and one.
   std::int64_t numbers() const;
+
+  /// Numbers from `first` to `end` that are of outputs, row by row: f(the first number, its output's place in a plane, how many).
+  template <typename F>
+  void for_each_row(std::int64_t first, std::int64_t end, const F& f) const {
+    const auto& [d, h, w] = window_.axes;
+    for (std::int64_t at = first, until; at < end; at = until) {
+      const std::int64_t z = at / steps_[0], y = at % steps_[0] / steps_[1], x = at % steps_[1];
+      until = std::min(end, at - x + steps_[1]);
+      const std::int64_t count = std::min(until - at, w.output - x);
+      if (y < h.output && count > 0) f(at, (z * h.output + y) * w.output + x, count);
+    }
+  }
 
   /// Where each tap of the window reads for output 0.
   std::vector<std::int64_t> taps() const;

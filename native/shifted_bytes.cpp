@@ -152,16 +152,10 @@ class ShiftedBytes : ByteCall {
 
   std::vector<Stretch> stretches_from(std::int64_t first) const {
     std::vector<Stretch> all;
-    const auto& [d, h, w] = window_.axes;
-    const PaddedPlanes& planes = quads_.planes();
-    const std::int64_t end = std::min(first + kBlock, numbers_), depth = planes.number(1, 0);
-    for (std::int64_t at = first, until; at < end; at = until) {
-      const std::int64_t z = at / depth, y = at % depth / planes.row(), x = at % planes.row();
-      until = std::min(end, at - x + planes.row());
-      const std::int64_t count = std::min(until - at, w.output - x);
-      if (y < h.output && count > 0)
-        all.push_back({at - first, (z * h.output + y) * w.output + x, count});
-    }
+    quads_.planes().for_each_row(first, std::min(first + kBlock, numbers_),
+                                 [&](std::int64_t at, std::int64_t output, std::int64_t count) {
+                                   all.push_back({at - first, output, count});
+                                 });
     return all;
   }
 

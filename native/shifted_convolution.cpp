@@ -120,18 +120,13 @@ class ShiftedConvolution {
   /// Outputs from number `first` on that are there, as far as the block from `begin` on goes: runs along rows.
   void write(const T* sums, std::int64_t begin, std::int64_t first, std::int64_t channels,
              T* y) const {
-    const auto& [d, h, w] = window_.axes;
-    const std::int64_t end = std::min(first + block_, numbers_), depth = planes_.number(1, 0);
-    for (std::int64_t at = first; at < end;) {
-      const std::int64_t od = at / depth, oh = at % depth / planes_.row(), ow = at % planes_.row();
-      const std::int64_t until = std::min(end, at - ow + planes_.row());  // of the row
-      const std::int64_t count = std::min(until - at, w.output - ow);
-      if (oh < h.output && count > 0)
-        for (std::int64_t c = 0; c < channels; ++c)
-          copy_row(sums + c * block_ + (at - begin), 1, count,
-                   y + ((c * d.output + od) * h.output + oh) * w.output + ow);
-      at = until;
-    }
+    const std::int64_t plane = window_.output_elements();
+    planes_.for_each_row(first, std::min(first + block_, numbers_),
+                         [&](std::int64_t at, std::int64_t output, std::int64_t count) {
+                           for (std::int64_t c = 0; c < channels; ++c)
+                             copy_row(sums + c * block_ + (at - begin), 1, count,
+                                      y + c * plane + output);
+                         });
   }
 
   const Run& run_;

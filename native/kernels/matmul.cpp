@@ -34,7 +34,7 @@ struct Product {
 };
 
 /// The panels of a right factor that is a constant. Of many rows nobody sees that it is packed in each run, and one reads it where it
-/// lies.
+/// lies. Where memory does not hold it twice, it is packed in each run as well.
 template <typename T>
 void keep_panels(const Run& run, Product<T>& p) {
   constexpr std::int64_t kManyRows = 1024;
