@@ -69,7 +69,8 @@ ResultView::ResultView(const RunReport& report)
              .ended_by = ended_by_.c_str(),
              .not_searched = outcome.not_searched,
              .improvement_interval = improvement_interval_.c_str(),
-             .improvement_reason = improvement_reason_.c_str()};
+             .improvement_reason = improvement_reason_.c_str(),
+             .measured_utc = ""};
   if (!outcome.model) return;
   const tuner::ModelVerdict& model = *outcome.model;
   result_.baseline_ms = model.before_ms;
@@ -79,6 +80,7 @@ ResultView::ResultView(const RunReport& report)
   result_.result_low_ms = model.after_interval_ms().low;
   result_.result_high_ms = model.after_interval_ms().high;
   result_.pairs = model.pairs;
+  result_.measured_utc = model.measured_utc.c_str();
 }
 
 }  // namespace aoe::api

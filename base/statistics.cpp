@@ -10,6 +10,8 @@
 namespace aoe {
 namespace {
 
+constexpr std::string_view kVerdictNames[] = {"faster", "slower", "same", "ambiguous"};
+
 double median_of_sorted(std::span<const double> sorted) {
   const std::size_t middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
@@ -70,8 +72,13 @@ std::vector<double> ratios_of(std::span<const double> before, std::span<const do
 }  // namespace
 
 std::string_view name(Verdict verdict) {
-  constexpr std::string_view kNames[] = {"faster", "slower", "same", "ambiguous"};
-  return kNames[static_cast<std::size_t>(verdict)];
+  return kVerdictNames[static_cast<std::size_t>(verdict)];
+}
+
+std::optional<Verdict> verdict_from_name(std::string_view name) {
+  const auto found = std::ranges::find(kVerdictNames, name);
+  if (found == std::end(kVerdictNames)) return std::nullopt;
+  return static_cast<Verdict>(found - std::begin(kVerdictNames));
 }
 
 double median(std::span<const double> values) {

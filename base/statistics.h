@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -24,6 +25,7 @@ Interval median_interval(std::span<const double> values);
 
 enum class Verdict { kFaster, kSlower, kSame, kAmbiguous };
 std::string_view name(Verdict verdict);  ///< "faster", "slower", "same", "ambiguous"
+std::optional<Verdict> verdict_from_name(std::string_view name);
 
 /// before / after of paired samples, by the median of the pairs' ratios with its confidence
 /// interval.

@@ -166,6 +166,8 @@ typedef struct AoeTuningResult {
   const char* improvement_interval; /* "6.10% to 9.90%"; "" when it was not measured */
   const char* improvement_reason;   /* why nothing is claimed; "" when the verdict is "faster" */
   int32_t pairs;                    /* of runs */
+  const char*
+      measured_utc; /* of an earlier run of the same two oms, whose times these are (ISO 8601); "": they are of this run */
 } AoeTuningResult;
 
 /* Options for every run of the process; AoeTuningGraph()'s win over them. What only this call takes: none.

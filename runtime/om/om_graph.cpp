@@ -126,19 +126,30 @@ std::string graph_to_cbor(const Om& om) {
   return cbor_bytes(graph);
 }
 
+namespace {
+
+/// The graph section without names of where strategies came from, and without the machine.
+std::string program_of(const Om& om) {
+  Om bare{{.name = "", .isa = om.isa, .threads = om.threads, .c0 = om.c0}};
+  bare.tensors = om.tensors;
+  bare.steps = om.steps;
+  bare.inputs = om.inputs;
+  bare.outputs = om.outputs;
+  bare.texts = om.texts;
+  bare.arena_bytes = om.arena_bytes;
+  return graph_to_cbor(bare);
+}
+
+}  // namespace
+
+Digest128 run_digest(const Om& om) {
+  const std::string parts = to_hex(hash128(om.code_bytes())) + to_hex(hash128(om.weights_bytes()));
+  return hash128(parts + program_of(om));
+}
+
 bool run_alike(const Om& a, const Om& b) {
-  const auto program = [](const Om& om) {
-    Om bare{{.name = "", .isa = om.isa, .threads = om.threads, .c0 = om.c0}};
-    bare.tensors = om.tensors;
-    bare.steps = om.steps;
-    bare.inputs = om.inputs;
-    bare.outputs = om.outputs;
-    bare.texts = om.texts;
-    bare.arena_bytes = om.arena_bytes;
-    return graph_to_cbor(bare);
-  };
   return a.code_bytes() == b.code_bytes() && a.weights_bytes() == b.weights_bytes() &&
-         program(a) == program(b);
+         program_of(a) == program_of(b);
 }
 
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {

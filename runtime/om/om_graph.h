@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
 #include "runtime/om/load_budget.h"
 #include "runtime/om/om.h"
 
@@ -15,6 +16,9 @@ std::string graph_to_cbor(const Om& om);
 
 /// Fills everything of `om` that the graph section holds. Throws Error(kOm) that names `where`.
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om);
+
+/// Of code, weights and graph: equal where run_alike() holds.
+Digest128 run_digest(const Om& om);
 
 /// Whether both run the same code on the same weights, whatever they say of where strategies came from and of the machine.
 bool run_alike(const Om& a, const Om& b);

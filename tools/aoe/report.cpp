@@ -44,11 +44,16 @@ bool was_measured(const AoeTuningResult& result) {
 }
 
 void print_model(std::ostream& out, const AoeTuningResult& result) {
+  const std::string_view measured = result.measured_utc;
   out << fmt::format(
       "model: {:.3f} ms before ({:.3f} to {:.3f}), {:.3f} ms after ({:.3f} to {:.3f}); {} pairs of "
-      "runs\n",
+      "runs{}\n",
       result.baseline_ms, result.baseline_low_ms, result.baseline_high_ms, result.result_ms,
-      result.result_low_ms, result.result_high_ms, result.pairs);
+      result.result_low_ms, result.result_high_ms, result.pairs,
+      measured.empty() ? ""
+                       : fmt::format(", of an earlier run ({}): nothing has changed since; "
+                                     "REPEAT_TUNE=True tunes again",
+                                     measured));
   const bool is_claimed = *result.improvement_reason == '\0';
   out << fmt::format("verdict: {}, {} ({})\n", result.verdict, result.improvement,
                      is_claimed ? result.improvement_interval : result.improvement_reason);

@@ -60,6 +60,7 @@ ordered_json model_performance(const SectionResult& result) {
   section["model_improvement_interval"] = model.improvement_interval();
   if (const std::string reason = model.reason(); !reason.empty())
     section["model_improvement_reason"] = reason;
+  if (!model.measured_utc.empty()) section["model_measured_utc"] = model.measured_utc;
   return section;
 }
 

@@ -57,6 +57,8 @@ struct ModelVerdict {
   Interval before_interval_ms;
   Comparison paired;
   int pairs = 0;
+  /// ISO 8601. Of an earlier run of the same two oms: this one measured nothing. Empty: of this one.
+  std::string measured_utc = {};
 
   /// By the median of the pairs' ratios, so that the figures agree with the verdict.
   double after_ms() const { return before_ms / paired.speedup; }

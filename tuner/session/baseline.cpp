@@ -35,7 +35,6 @@ Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOpti
   Baseline baseline{.compilation = compiler::compile(graph, compile),
                     .om_path = options.work_directory / "untuned.om"};
   const runtime::Om& om = baseline.compilation.om;
-  write_file_atomically(baseline.om_path, om.file().pieces());
   baseline.weights_in =
       resolved(options.policy.measure.weights_in, om.weights.size() + om.arena_bytes, options.soc);
   baseline.policy_text =
@@ -48,6 +47,7 @@ Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOpti
 bool measure_baseline(Baseline& baseline, const graph::Graph& graph, Measurer& measurer,
                       const TuneOptions& options) {
   const TimePoint begin = options.now();
+  write_file_atomically(baseline.om_path, baseline.compilation.om.file().pieces());
   measurer.set_weights_in(baseline.weights_in);
   const std::filesystem::path paths[] = {baseline.om_path};
   auto timings = measurer.run_models(paths);

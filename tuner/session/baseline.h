@@ -13,7 +13,7 @@ namespace aoe::tuner {
 
 struct Baseline {
   compiler::Compilation compilation;
-  std::filesystem::path om_path;
+  std::filesystem::path om_path;  ///< there once it was measured
   ModelTiming timing;
   WeightsIn weights_in = WeightsIn::kMemory;  ///< never kAuto
   std::string policy_text;                    ///< under which the bank stores measurements

@@ -186,10 +186,8 @@ Result<Confirmation> confirm_in_rounds(const ConfirmSetting& setting,
   return std::move(*best);
 }
 
-std::string om_file_of(const Confirmation& confirmed, const std::string& model,
-                       const Gears& gears) {
-  if (gears.empty()) return confirmed.om;
-  return compiler::om_model(runtime::Om::parse(confirmed.om, nullptr, model), gears).serialize();
+std::string split_om(const std::string& om, const std::string& model, const Gears& gears) {
+  return compiler::om_model(runtime::Om::parse(om, nullptr, model), gears).serialize();
 }
 
 }  // namespace aoe::tuner

@@ -77,7 +77,7 @@ Fate fate_of(const Comparison& comparison);
 void keep_untuned(Confirmation& confirmation, std::string untuned_om,
                   const std::set<std::string>& won);
 
-/// The bytes of the tuned om's file: split when it has gears.
-std::string om_file_of(const Confirmation& confirmed, const std::string& model, const Gears& gears);
+/// The bytes of the file of an om with gears.
+std::string split_om(const std::string& om, const std::string& model, const Gears& gears);
 
 }  // namespace aoe::tuner

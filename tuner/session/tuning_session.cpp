@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/statistics.h"
 
@@ -15,9 +14,9 @@ namespace {
 /// leaves what was known so long ago, or more.
 constexpr auto kResultInterval = std::chrono::seconds(1);
 
-/// Of the time that is left: what the measurement of the untuned model may take, the closing of the run, and each
-/// measurement of that. With little time the search still gets a part of it.
-constexpr double kShareOfBaseline = 0.15, kMostForClosing = 0.5, kShareOfConfirmation = 0.35;
+/// Of the time that is left: what the measurement of the untuned model may take, and the closing of the run. With little time
+/// the search still gets a part of it.
+constexpr double kShareOfBaseline = 0.15, kMostForClosing = 0.5;
 
 MeasureBounds bounds_of(const Deadline& end, double share) {
   return {.end = end, .model_s = share * end.left_s()};
@@ -103,9 +102,28 @@ bool TuningSession::measure_untuned() {
   untuned_steps_.emplace(graph_, baseline_.compilation.steps);
   measurer_.set_bounds(bounds_of(options_.deadline, kShareOfBaseline));
   if (is_stopped() || options_.deadline.has_passed()) return false;
+  memory_.emplace(bank_, options_, baseline_.compilation.om);
+  recall_baseline();
+  return remembered_ || has_measured_baseline();
+}
+
+/// What an earlier run knows spares this one the measurement until there is something to compare.
+void TuningSession::recall_baseline() {
+  if (options_.repeat_tune || options_.fleet != nullptr || past_.seconds > 0) return;
+  remembered_ = memory_->recall(baseline_.compilation.steps.size());
+  if (!remembered_) return;
+  baseline_.timing = {.samples_ns = {remembered_->verdict.before_ms * 1e6}, .load_begins = {0}};
+  for (const double ns : remembered_->steps_ns) baseline_.timing.steps_ns.push_back({ns});
+  baseline_.measure_s = remembered_->measure_s;
+  outcome_.baseline_ms = baseline_.median_ms();
+}
+
+/// Measures it unless this run has. False: it was stopped or its time is up.
+bool TuningSession::has_measured_baseline() {
+  if (is_baseline_measured_) return true;
   if (!measure_baseline(baseline_, graph_, measurer_, options_)) return false;
   outcome_.baseline_ms = baseline_.median_ms();
-  return true;
+  return is_baseline_measured_ = true;
 }
 
 void TuningSession::collect_and_plan() {
@@ -142,7 +160,7 @@ void TuningSession::tune(const Tunable& tunable) {
     progress_.known = ++outcome_.settled;
     ledger_.note_known(tunable, known);
     on_settled(tunable, *known);
-  } else if (is_time_up() || trials_for(tunable) == 0) {
+  } else if (is_time_up() || trials_for(tunable) == 0 || !has_measured_baseline()) {
     note_undecided(tunable, known, 0);
     return after(tunable);
   } else {
@@ -215,59 +233,6 @@ double TuningSession::confirmation_s() const {
 void TuningSession::journal_spent() const {
   if (options_.journal != nullptr)
     options_.journal->set_spent(seconds_between(begin_, options_.now()), outcome_.trials);
-}
-
-// ---- in the whole model ----
-
-ConfirmSetting TuningSession::confirm_setting() const {
-  return {.untuned_om = baseline_.om_path,
-          .scratch_directory = options_.work_directory,
-          .policy = options_.policy.confirm,
-          .is_stopped = [this] { return is_stopped(); },
-          .deadline = options_.deadline};
-}
-
-void TuningSession::confirm() {
-  if (options_.deadline.has_passed()) return;
-  report(Stage::kConfirm);
-  outcome_.used.search_s = seconds_between(search_begin_, options_.now());
-  measurer_.set_bounds(bounds_of(options_.deadline, kShareOfConfirmation));
-  auto confirmed = confirm_in_rounds(
-      confirm_setting(),
-      [this](const std::set<std::string>& demoted) { return compile_without(demoted); }, measurer_);
-  if (is_stopped() || (!confirmed && options_.deadline.has_passed())) return;
-  if (!confirmed)
-    throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
-                graph_.name);
-  const Fate fate = fate_of(confirmed->comparison);
-  if (fate != Fate::kConfirmed)
-    keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
-  if (fate == Fate::kWaiting)
-    ledger_.postpone(confirmed->demoted);
-  else
-    ledger_.confirm(confirmed->demoted);
-  outcome_.model = ModelVerdict{.before_ms = confirmed->untuned_ns / 1e6,
-                                .before_interval_ms = {confirmed->untuned_interval_ns.low / 1e6,
-                                                       confirmed->untuned_interval_ns.high / 1e6},
-                                .paired = confirmed->comparison,
-                                .pairs = confirmed->pairs};
-  write_om(*confirmed);
-  after_confirmation(*confirmed, fate);
-}
-
-void TuningSession::write_om(const Confirmation& confirmed) {
-  write_file_atomically(options_.tuned_om_path, om_file_of(confirmed, graph_.name, options_.gears));
-  outcome_.om_written = true;
-}
-
-/// As it lies there, where it does: with gears the file is another one.
-void TuningSession::write_untuned() {
-  std::error_code status;
-  if (options_.gears.empty())
-    std::filesystem::rename(baseline_.om_path, options_.tuned_om_path, status);
-  if (!options_.gears.empty() || status)
-    return write_om({.om = baseline_.compilation.om.serialize()});
-  outcome_.om_written = true;
 }
 
 // ---- results ----

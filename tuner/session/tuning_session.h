@@ -20,6 +20,7 @@
 #include "tuner/session/confirmation.h"
 #include "tuner/session/job_journal.h"
 #include "tuner/session/ledger.h"
+#include "tuner/session/model_memory.h"
 #include "tuner/session/run.h"
 #include "tuner/session/tuning_bank.h"
 
@@ -104,18 +105,25 @@ class TuningSession {
 
  private:
   bool measure_untuned();
+  void recall_baseline();
+  bool has_measured_baseline();
   void collect_and_plan();
   void limit_search();
   bool was_searched(const Tunable& tunable) const;
   Known if_valid(Known found, const Tunable& tunable) const;
   Searched search_in_time(const Tunable& tunable, const Known& known);
   void confirm();
+  bool confirm_as_remembered();
+  void remember(RememberedModel model);
   void write_om(const Confirmation& confirmed);
   void write_untuned();
   double remaining_s() const;
   void fill_result();
 
-  bool is_result_stale_ = false;  ///< the file knows less than the ledger
+  std::optional<ModelMemory> memory_;          ///< set with the baseline
+  std::optional<RememberedModel> remembered_;  ///< by an earlier run of this model
+  bool is_baseline_measured_ = false;          ///< by this run
+  bool is_result_stale_ = false;               ///< the file knows less than the ledger
   TimePoint written_at_;
 
   const TimePoint begin_;

@@ -84,6 +84,52 @@ TEST_F(Session, EveryOpOfAChangedTaskIsListedAndNoneOfADemotedOne) {
   EXPECT_TRUE(listed().empty());
 }
 
+TEST_F(Session, TheSameModelIsMeasuredOnce) {
+  tune();
+  const std::string om = read_file(options_.tuned_om_path, ExitCode::kOutput);
+  const json measured = opat();
+  EXPECT_FALSE(measured.contains("model_measured_utc"));
+
+  fs::remove(options_.tuned_om_path);
+  machine_.runs_no_models = true;  // nothing is run, so that it does not matter
+  const TuneOutcome again = tune();
+  EXPECT_EQ(again.state, TuningState::kSuccessful);
+  EXPECT_EQ(again.trials, 0);
+  EXPECT_NE(again.model.value().measured_utc, "");
+  EXPECT_EQ(read_file(options_.tuned_om_path, ExitCode::kOutput), om);
+  for (const char* key : {"model_baseline_performance(ms)", "model_result_performance(ms)",
+                          "model_performance_improvement", "model_improvement_interval"})
+    EXPECT_EQ(opat().at(key), measured.at(key)) << key;
+  EXPECT_EQ(opat().at("model_measured_utc"), again.model->measured_utc);
+}
+
+TEST_F(Session, AnotherBankOrPolicyIsMeasuredAnew) {
+  tune();
+  options_.policy.confirm.min_gain *= 2;
+  EXPECT_EQ(tune().model.value().measured_utc, "");
+  EXPECT_NE(tune().model.value().measured_utc, "");
+  bank::KnowledgeBank bank = open_bank();
+  bank.remove({.strategies = [](const bank::TaskKey&, const bank::Strategy&) { return true; },
+               .records = {}});
+  EXPECT_EQ(tune().model.value().measured_utc, "");
+}
+
+TEST_F(Session, AModelThatIsKeptUntunedIsRememberedAsThat) {
+  machine_.tuned_share = 10;
+  EXPECT_TRUE(tune().model.value().is_untuned());
+  machine_.runs_no_models = true;
+  const TuneOutcome again = tune();
+  EXPECT_TRUE(again.model.value().is_untuned());
+  EXPECT_NE(again.model->measured_utc, "");
+  EXPECT_EQ(again.trials, 0);
+}
+
+TEST_F(Session, WhatNothingProvesIsMeasuredAgain) {
+  machine_.tuned_noise = 3;
+  ASSERT_EQ(tune().model.value().paired.verdict, Verdict::kAmbiguous);
+  EXPECT_EQ(tune().model.value().measured_utc, "");
+}
+
 // ---- REPEAT_TUNE ----
 
 TEST_F(Session, WhatTheBankKnowsIsSkippedAndCountsAsHitAndReserved) {
