@@ -149,7 +149,7 @@ class SubgraphSession final : public TuningSession {
 
   void after_search() override {
     tune_rewritten_nodes();
-    if (!is_stopped()) run_finals();
+    if (!is_stopped() && !finalists_.empty()) run_finals();
   }
 
   void tune_rewritten_nodes() {
