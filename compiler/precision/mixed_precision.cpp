@@ -75,7 +75,7 @@ CompileOptions without_dumps(CompileOptions options) {
   return options;
 }
 
-/// Equal products: they keep one strategy in the bank, and one precision.
+/// Equal products: one strategy in the bank serves them, and they are lowered together as far as the limit allows.
 struct Group {
   std::vector<graph::NodeId> nodes;
   double flops = 0;
@@ -117,16 +117,38 @@ class Choice {
       for (Group& group : groups_) group.error = error_of({&group, 1});
       std::ranges::stable_sort(groups_, {}, &Group::harm);
     }
+    std::vector<Group> left_out;
     while (!(choice.error <= limit_)) {
+      left_out.push_back(std::move(groups_.back()));
       groups_.pop_back();
       choice.error = groups_.empty() ? 0 : error_of(groups_);
     }
+    std::ranges::reverse(left_out);  // what does least harm first
+    for (const Group& group : left_out) choice.error = add_part(group, choice.error);
     choice.lowered = product_count();
     lower(graph_, groups_);
     return choice;
   }
 
  private:
+  /// As many of the group's products as the limit has room for, those nearest to the outputs: their error passes through least.
+  /// The error of the model then.
+  double add_part(const Group& group, double error) {
+    constexpr int kTries = 2;
+    const double room = (limit_ * limit_ - error * error) / (group.error * group.error);
+    if (!(room > 0)) return error;
+    const auto products = static_cast<double>(group.nodes.size());
+    auto count = static_cast<std::ptrdiff_t>(std::min(1.0, room) * products);
+    for (int i = 0; i < kTries && count > 0; ++i, count /= 2) {
+      Group part = group;
+      part.nodes.assign(group.nodes.end() - count, group.nodes.end());
+      groups_.push_back(std::move(part));
+      if (const double more = error_of(groups_); more <= limit_) return more;
+      groups_.pop_back();
+    }
+    return error;
+  }
+
   int product_count() const {
     std::size_t count = 0;
     for (const Group& group : groups_) count += group.nodes.size();

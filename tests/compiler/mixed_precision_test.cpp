@@ -60,6 +60,33 @@ TEST(MixedPrecision, KeepsToTheLimit) {
   EXPECT_EQ(lowered_nodes(narrow), 0);
 }
 
+TEST(MixedPrecision, LowersEqualProductsAsFarAsTheLimitAllows) {
+  const CompileOptions options = host_options();
+  if (!options.soc.has(Feature::kBf16)) GTEST_SKIP() << "needs AVX512-BF16";
+  const auto layers = [] {
+    graph::Graph graph = tests::import_text(
+        "g (float[64,64] x) => (float[64,64] y) <float[64,64] a, float[64,64] b, float[64,64] c, "
+        "float[64,64] d> {"
+        "  p = MatMul (x, a) q = Relu (p) r = MatMul (q, b) s = Relu (r)"
+        "  t = MatMul (s, c) u = Relu (t) v = MatMul (u, d) y = Relu (v) }");
+    graph::run_passes(graph, {});
+    return graph;
+  };
+  graph::Graph whole = layers();
+  const MixedPrecision all = choose_bf16(whole, options, {.limit = 1});
+  ASSERT_EQ(all.lowered, 4);
+
+  graph::Graph part = layers();
+  const double limit = 0.9 * all.error;
+  const MixedPrecision some = choose_bf16(part, options, {.limit = limit / 0.8});
+  EXPECT_GT(some.lowered, 0);
+  EXPECT_LT(some.lowered, 4);
+  EXPECT_LE(some.error, limit);
+  const std::vector<graph::NodeId> products = graph::bf16_candidates(part);
+  EXPECT_FALSE(graph::allows_bf16(part.nodes[products.front()].op));
+  EXPECT_TRUE(graph::allows_bf16(part.nodes[products.back()].op));
+}
+
 TEST(MixedPrecision, MeasuresNoErrorBetweenEqualModels) {
   const CompileOptions options = host_options();
   const graph::Graph graph = product_graph();
