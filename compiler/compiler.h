@@ -23,24 +23,6 @@
 
 namespace aoe::compiler {
 
-struct CompileOptions {
-  Soc soc;
-  const bank::StrategySource* strategies = nullptr;  ///< nullptr: heuristic defaults only
-  const NearSource* near = nullptr;  ///< asked for tasks that `strategies` does not know
-  int compile_threads = 1;
-  bool reuse_memory = true;  ///< `--disable_reuse_memory` turns it off
-  /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
-  std::map<std::string, Candidate> fixed;
-  /// Values, by name, whose conversion from or to ND counts nothing when Formats are chosen: inputs
-  /// and outputs of a subgraph that is compiled alone. In the model they need not be ND.
-  std::set<std::string> free_borders = {};
-  /// What apply_graph_strategies() has done to the graph; for the om's tuning section.
-  std::vector<AppliedSubgraph> subgraphs = {};
-  /// Told every generated function, under its name in the om's code section; for dumps.
-  std::function<void(const loopnest::Function&)> on_kernel;
-  IsCutOff is_cut_off = {};  ///< ends it with CutOff
-};
-
 /// How each node was compiled; also stored in the om's tuning section.
 struct NodeReport {
   graph::NodeId id = graph::kNone;
@@ -53,6 +35,27 @@ struct NodeReport {
   bool bank_hit = false;
   std::string near =
       {};  ///< the repo_key of the task whose strategy it got, for want of one of its own
+};
+
+struct CompileOptions {
+  Soc soc;
+  const bank::StrategySource* strategies = nullptr;  ///< nullptr: heuristic defaults only
+  const NearSource* near = nullptr;  ///< asked for tasks that `strategies` does not know
+  int compile_threads = 1;
+  bool reuse_memory = true;  ///< `--disable_reuse_memory` turns it off
+  /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
+  std::map<std::string, Candidate> fixed;
+  /// How a graph of the same nodes for other sizes was compiled (a body for longer parts): where a default costs no more than a
+  /// little for it, weights are packed as there, so that an om has them once.
+  const std::vector<NodeReport>* packed_as = nullptr;
+  /// Values, by name, whose conversion from or to ND counts nothing when Formats are chosen: inputs
+  /// and outputs of a subgraph that is compiled alone. In the model they need not be ND.
+  std::set<std::string> free_borders = {};
+  /// What apply_graph_strategies() has done to the graph; for the om's tuning section.
+  std::vector<AppliedSubgraph> subgraphs = {};
+  /// Told every generated function, under its name in the om's code section; for dumps.
+  std::function<void(const loopnest::Function&)> on_kernel;
+  IsCutOff is_cut_off = {};  ///< ends it with CutOff
 };
 
 /// What a step of the om runs: a node of the graph, or the conversion of a value that the compiler put in.

@@ -11,6 +11,7 @@ std::unique_ptr<Executor> open_body(const LoadContext& context, Om body,
       std::move(body), ExecutorOptions{.threads = context.threads,
                                        .team = context.team,
                                        .arena = arena,
+                                       .is_body = true,
                                        .first_op = context.next_op,
                                        .records_bodies = context.records_bodies,
                                        .longest_loop_s = context.longest_loop_s});

@@ -67,7 +67,7 @@ std::string ControlStep::fault(const Om& om, const OmStep& step) {
   if (!is_if && !is_loop && step.call.type != "Scan") return "has no bodies to run";
   const std::vector<std::int64_t> counts = step.call.attrs.get_ints("captures");
   const std::size_t wanted = is_if ? 2 : 1;
-  if (step.constants.size() != wanted || counts.size() != wanted) return "lacks its bodies";
+  if (body_count(step) != wanted || counts.size() != wanted) return "lacks its bodies";
   const auto inputs = std::ssize(step.inputs);
   std::int64_t all = 0;
   for (const std::int64_t count : counts) {

@@ -134,7 +134,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     throw Error(ExitCode::kOm, "needs " + om.isa + ", which this processor does not have", om.name,
                 "compile the model for this machine");
   if (options.arena.empty()) memory_.emplace_back("arena " + om.name, om.arena_bytes);
-  memory_.emplace_back("weights " + om.name, om.weights_view.size());
+  if (!options.is_body) memory_.emplace_back("weights " + om.name, om.weights_view.size());
 
   const OpenMpThreads omp_threads(context_.library_threads());
   for (const auto& backend : backends().all()) {

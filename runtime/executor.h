@@ -29,6 +29,7 @@ struct ExecutorOptions {
       team;  ///< of the om that it is a body of; else what it needs itself, bodies included
   /// Working memory that outlives the Executor, at least Om::arena_bytes; empty: the Executor allocates its own.
   std::span<std::byte> arena;
+  bool is_body = false;  ///< of a step, whose om has its weights
   /// An Executor for another gear of the same file: its loaded code serves this one, too. nullptr: load it.
   const Executor* sibling = nullptr;
   /// Added to the index of a step in events: gears and bodies of a model count on.

@@ -133,7 +133,7 @@ std::string SliceMap::fault(const Om& om, const OmStep& step) {
   const auto axes = step.call.attrs.get_ints("axes"),
              output_axes = step.call.attrs.get_ints("output_axes");
   const std::int64_t dims = step.call.attrs.get_int("dims", 1);
-  if (step.constants.empty()) return "lacks its bodies";
+  if (!body_count(step)) return "lacks its bodies";
   if (dims < 1 || dims > kMostDims) return "is sliced along no such number of axes";
   if (axes.size() != step.inputs.size() || output_axes.size() < step.outputs.size())
     return "has not an axis for each tensor";

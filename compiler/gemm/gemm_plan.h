@@ -12,6 +12,8 @@ class GemmPlan final : public RetiledPlan<GemmTiling, GemmCut> {
   explicit GemmPlan(const Task& task, const Soc& soc,
                     GemmPrecision precision = GemmPrecision::kFloat32);
 
+  std::vector<std::string> packing_axes() const override { return {"n_vectors", "k_block"}; }
+
  private:
   bool fits(const GemmCut& cut) const override;
   double cycles(const GemmCut& cut) const override;

@@ -33,6 +33,8 @@ class PackedPlan final : public RetiledPlan<PackedTiling, PackedCut> {
   PackedPlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : RetiledPlan(task, format, soc, PackedCut(task, soc.vector_lanes(), {}), packed_axes) {}
 
+  std::vector<std::string> packing_axes() const override { return {"n_vectors"}; }
+
  private:
   using T = PackedTiling;
 

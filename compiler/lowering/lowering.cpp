@@ -174,7 +174,8 @@ class Lowering {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       step.outputs.push_back(
           node.outputs[i] == kNone ? -1 : tensor_of(node.outputs[i], {format.outputs[i], memory}));
-    for (const auto& body : node.bodies) step.bodies.push_back(compiled_body(*body));
+    std::vector<NodeReport> first;
+    for (const auto& body : node.bodies) step.bodies.push_back(compiled_body(*body, first));
     lowered_.reports.push_back(
         {.id = node_options.node,
          .node = node.name,
@@ -188,16 +189,17 @@ class Lowering {
     lowered_.steps.push_back(std::move(step));
   }
 
-  /// With the strategies of the model; an om of its own, whose bytes are a constant of the node.
-  ConstantPtr compiled_body(const graph::Graph& body) const {
+  /// With the strategies of the model; an om of its own. `first`: how the first body of the node was compiled.
+  std::shared_ptr<const runtime::Om> compiled_body(const graph::Graph& body,
+                                                   std::vector<NodeReport>& first) const {
     CompileOptions options = options_;
     options.subgraphs.clear();
     options.fixed.clear();  // by names of this graph, like the borders
     options.free_borders.clear();
-    const std::string bytes = compile(body, options).om.serialize();
-    const TensorDesc desc{.dtype = DataType::kUint8,
-                          .shape = {static_cast<std::int64_t>(bytes.size())}};
-    return std::make_shared<Constant>(desc, bytes.data());
+    options.packed_as = first.empty() ? nullptr : &first;
+    Compilation compiled = compile(body, options);
+    if (first.empty()) first = std::move(compiled.nodes);
+    return std::make_shared<const runtime::Om>(std::move(compiled.om));
   }
 
   const graph::Graph& graph_;

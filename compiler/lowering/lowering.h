@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,9 @@ struct LoweredStep {
   std::vector<std::string> origins;
   Task task;
   Candidate candidate;
-  std::vector<int> inputs;               ///< tensor ids, constants included; -1 = absent
-  std::vector<int> outputs;              ///< -1 = nobody wants it
-  std::vector<ConstantPtr> bodies = {};  ///< of If, Loop and Scan: each an om
+  std::vector<int> inputs;   ///< tensor ids, constants included; -1 = absent
+  std::vector<int> outputs;  ///< -1 = nobody wants it
+  std::vector<std::shared_ptr<const runtime::Om>> bodies = {};  ///< of control flow
 };
 
 struct Lowered {

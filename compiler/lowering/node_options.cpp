@@ -114,6 +114,29 @@ Neighbours find_neighbours(const graph::Graph& graph, const CompileOptions& opti
   return tasks.empty() ? Neighbours() : options.near->near(tasks);
 }
 
+/// The default of the same Format gives way to what packs its weights as `other` does.
+void pack_alike(std::vector<NodeOption>& defaults, const Task& task, const NodeReport& other,
+                const Soc& soc) {
+  constexpr double kMostLoss = 1.1;
+  const Impl* const impl = impls().find(other.impl);
+  if (impl == nullptr || !impl->supports(task, soc)) return;
+  for (const FormatChoice& format : impl->formats(task, soc)) {
+    const auto same = std::ranges::find_if(defaults, [&](const NodeOption& each) {
+      return each.candidate.format.inputs == format.inputs &&
+             each.candidate.format.outputs == format.outputs;
+    });
+    if (format.name != other.format || same == defaults.end()) continue;
+    const auto plan = impl->plan(task, format, soc);
+    const std::vector<std::string> axes = plan->packing_axes();
+    if (axes.empty()) return;
+    Schedule schedule = plan->heuristic();
+    for (const std::string& axis : axes) schedule[axis] = other.schedule.at(axis);
+    if (!plan->is_legal(schedule)) return;
+    const double time_ns = plan->estimate_ns(schedule);
+    if (time_ns <= kMostLoss * same->time_ns) *same = {{impl, format, schedule}, time_ns};
+  }
+}
+
 /// Of a node that shall keep a Format: whether it would store so what it makes and take so what it
 /// reads of others that keep the same. What comes from elsewhere may come as it likes: a first
 /// convolution reads the image as it is.
@@ -178,11 +201,20 @@ class TaskOptions {
   Known banked_, defaults_;
 };
 
+/// By node.
+std::map<std::string_view, const NodeReport*> packings(const CompileOptions& options) {
+  std::map<std::string_view, const NodeReport*> by_node;
+  if (options.packed_as != nullptr)
+    for (const NodeReport& report : *options.packed_as) by_node[report.node] = &report;
+  return by_node;
+}
+
 }  // namespace
 
 std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOptions& options) {
   std::vector<NodeOptions> all;
   TaskOptions of_tasks(graph, options);
+  const auto packed_as = packings(options);
   for (const graph::NodeId id : graph.topological_order()) {
     end_if_stopped();
     const graph::Node& node = graph.nodes[id];
@@ -196,6 +228,9 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
       auto [source, candidates] = of_tasks.of(node, choices.task, key);
       choices.source = std::move(source);
       choices.options = std::move(candidates);
+      if (const auto other = packed_as.find(node.name);
+          other != packed_as.end() && choices.source == "default")
+        pack_alike(choices.options, choices.task, *other->second, options.soc);
     }
     if (choices.options.empty())
       throw Error(ExitCode::kModel,

@@ -2,6 +2,8 @@
 #include "compiler/lowering/om_builder.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "compiler/roofline.h"
 #include "runtime/backend.h"
 #include "runtime/kernel_limits.h"
+#include "runtime/om/om_bodies.h"
 
 namespace aoe::compiler {
 namespace {
@@ -68,6 +71,7 @@ class OmBuilder {
       // Constants live on in what packs them, and no longer than that.
       kernels_[s].constants.clear();
       lowered_.steps[s].task = {};
+      lowered_.steps[s].bodies.clear();
     }
     for (LoweredTensor& tensor : lowered_.tensors) tensor.constant.reset();
     om_.inputs = lowered_.inputs;
@@ -227,19 +231,10 @@ class OmBuilder {
     const bool reads_constants = kernel.backend->traits().reads_constants;
     for (const int id : lowered.inputs)
       if (reads_constants || (id >= 0 && !lowered_.tensors[id].constant)) step.inputs.push_back(id);
-    for (std::size_t c = 0; c < kernel.constants.size(); ++c) {
-      const PackedConstant& constant = kernel.constants[c];
-      const int id = add_tensor(lowered.name + ":constant" + std::to_string(c), constant.size_bytes,
-                                Place::kWeight, 0);
-      weight_items_.emplace_back(id, weights_.add(constant.size_bytes, constant.pack));
-      step.constants.push_back(id);
-    }
-    for (std::size_t b = 0; b < lowered.bodies.size(); ++b) {
-      const int id = add_tensor(lowered.name + ":body" + std::to_string(b),
-                                lowered.bodies[b]->size_bytes(), Place::kWeight, 0);
-      weight_items_.emplace_back(id, weights_.add(lowered.bodies[b]));
-      step.constants.push_back(id);
-    }
+    for (std::size_t c = 0; c < kernel.constants.size(); ++c)
+      add_constant(lowered.name + ":constant" + std::to_string(c), kernel.constants[c].size_bytes,
+                   kernel.constants[c].pack, step);
+    if (!lowered.bodies.empty()) add_bodies(lowered, step);
     if (kernel.workspace_bytes > 0)
       step.workspace = add_tensor(lowered.name + ":workspace", kernel.workspace_bytes,
                                   Place::kArena, placement_.workspace_offsets[s]);
@@ -250,6 +245,37 @@ class OmBuilder {
     add_stages(stages_[s], step, kernel.constants);
     om_.steps.push_back(std::move(step));
     sources_.push_back(lowered.source);
+  }
+
+  void add_constant(std::string name, std::size_t size_bytes, std::function<void(void*)> pack,
+                    OmStep& step) {
+    const int id = add_tensor(std::move(name), size_bytes, Place::kWeight, 0);
+    weight_items_.emplace_back(id, weights_.add(size_bytes, std::move(pack)));
+    step.constants.push_back(id);
+  }
+
+  /// Behind the bodies stand their weights (runtime/om/om_bodies.h).
+  void add_bodies(const LoweredStep& lowered, OmStep& step) {
+    step.call.attrs.set("bodies", std::ssize(lowered.bodies));
+    const auto name_of = [&](std::size_t b) { return lowered.name + ":body" + std::to_string(b); };
+    for (std::size_t b = 0; b < lowered.bodies.size(); ++b) {
+      const auto file =
+          std::make_shared<const std::string>(runtime::file_without_weights(*lowered.bodies[b]));
+      add_constant(
+          name_of(b), file->size(),
+          [file](void* to) { std::memcpy(to, file->data(), file->size()); }, step);
+    }
+    for (std::size_t b = 0; b < lowered.bodies.size(); ++b)
+      for (const runtime::OmTensor* weight : runtime::lent_weights(*lowered.bodies[b])) {
+        const std::size_t size = storage_bytes(weight->desc);
+        const std::uint64_t offset = weight->offset;
+        add_constant(
+            name_of(b) + ":" + weight->name, size,
+            [body = lowered.bodies[b], offset, size](void* to) {
+              std::memcpy(to, body->weights.data() + offset, size);
+            },
+            step);
+      }
   }
 
   Lowered lowered_;

@@ -250,15 +250,20 @@ SliceCost slice_cost(const Graph& graph, const SliceRegion& region) {
 std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   constexpr double kPartBytes = 256 << 10, kMostBytes = 64 << 20;
   constexpr double kMostSlices = 64 << 10;
-  constexpr double kManyWeights = 16 << 20;  // which each body holds anew
+  constexpr double kManyWeights = 16 << 20;  // which each part reads from memory
   constexpr std::int64_t kStep = 8;
   const double bytes = std::max(cost.bytes, 1.0);
   const double wanted = std::max(kPartBytes * threads / bytes, slices_for_weights(cost));
   const double slices = std::clamp(std::min(wanted, kMostBytes / bytes), 1.0, kMostSlices);
   std::vector<std::int64_t> sizes = {
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slices)))};
-  const std::size_t most = cost.weights > kManyWeights ? 2 : 3;
-  while (sizes.back() > 1 && sizes.size() < most)
+  const std::int64_t longest = sizes.front(), middle = 3 * longest / 8;
+  const bool reads_memory = cost.weights > kManyWeights;
+  // So many rows are about as long multiplied as their weights are read: two parts of fewer would read them twice. One row takes as
+  // long as eight.
+  if (reads_memory && middle > longest / kStep) sizes.push_back(middle);
+  if (reads_memory && longest > 1) sizes.push_back(std::max<std::int64_t>(1, longest / kStep));
+  while (!reads_memory && sizes.back() > 1 && sizes.size() < 3)
     sizes.push_back(std::max<std::int64_t>(1, sizes.back() / kStep));
   return sizes;
 }

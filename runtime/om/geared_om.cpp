@@ -145,7 +145,7 @@ GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> own
 }
 
 GearedOm GearedOm::parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
-                               const std::string& where, LoadBudget& budget) {
+                               const std::string& where, LoadBudget& budget, WeightLender* lender) {
   const std::vector<OmSection> sections = read_container(bytes, where);
   const auto content = [&](SectionKind kind) {
     return std::ranges::find(sections, kind, &OmSection::kind)->bytes;
@@ -166,6 +166,7 @@ GearedOm GearedOm::parse_alone(std::string_view bytes, std::shared_ptr<const voi
     om.graph_bytes = section.bytes.size();
     om.tuning = has_gears ? tuning[gear] : tuning;
     graph_from_cbor(section.bytes, where, om);
+    if (lender != nullptr) lender->lend_to(om, where);
     verify_graph(om, where, budget);
   }
   if (has_gears) {

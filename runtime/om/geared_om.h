@@ -40,7 +40,8 @@ struct GearedOm {
                         const std::string& where, LoadBudget budget = {});
   /// Looks at no bodies.
   static GearedOm parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
-                              const std::string& where, LoadBudget& budget);
+                              const std::string& where, LoadBudget& budget,
+                              WeightLender* lender = nullptr);
 };
 
 }  // namespace aoe::runtime

@@ -43,8 +43,8 @@ Om Om::parse(std::string_view bytes, std::shared_ptr<const void> owner, const st
 }
 
 Om Om::parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
-                   const std::string& where, LoadBudget& budget) {
-  return only_one(GearedOm::parse_alone(bytes, std::move(owner), where, budget), where);
+                   const std::string& where, LoadBudget& budget, WeightLender* lender) {
+  return only_one(GearedOm::parse_alone(bytes, std::move(owner), where, budget, lender), where);
 }
 
 Om Om::load(const std::filesystem::path& path) {

@@ -94,6 +94,8 @@ struct OmHead {
       false;  ///< these two are measured on the machine, not assumed of its kind
 };
 
+class WeightLender;  // om_bodies.h
+
 struct Om : OmHead {
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
@@ -125,9 +127,10 @@ struct Om : OmHead {
   /// Parses bytes that `owner` keeps alive; `where` names them in errors. Bodies are looked at as well.
   static Om parse(std::string_view bytes, std::shared_ptr<const void> owner,
                   const std::string& where);
-  /// Looks at no bodies.
+  /// Looks at no bodies. `lender` is the om whose step runs this one, if that has its weights.
   static Om parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
-                        const std::string& where, LoadBudget& budget);
+                        const std::string& where, LoadBudget& budget,
+                        WeightLender* lender = nullptr);
 };
 
 }  // namespace aoe::runtime

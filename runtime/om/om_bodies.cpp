@@ -1,8 +1,11 @@
 // Reading bodies, and walking over them. Tested by tests/runtime/om_bodies_test.cpp.
 #include "runtime/om/om_bodies.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "runtime/backend.h"
+#include "runtime/om/om_graph.h"
 
 namespace aoe::runtime {
 namespace {
@@ -19,44 +22,92 @@ void visit_below(const Om& om, const std::string& path,
               "compile the model again with atc");
 }
 
-/// The bytes of each body of a step.
-std::vector<std::string_view> body_files(const Om& om, const OmStep& step) {
-  std::vector<std::string_view> files;
-  if (!step.backend->traits().has_bodies) return files;
-  for (const int constant : step.constants) {
-    const OmTensor& bytes = om.tensors[constant];
-    if (bytes.place != Place::kWeight) refuse(step, "has a body that is no constant", om.name);
-    files.push_back(om.weights_bytes().substr(bytes.offset, storage_bytes(bytes.desc)));
-  }
-  return files;
+constexpr const char* kBodies = "bodies";
+
+bool is_empty(const OmTensor& tensor) {
+  return std::ranges::find(tensor.desc.shape, 0) != tensor.desc.shape.end();
 }
 
-Om body_in(std::string_view file, const Om& om, const OmStep& step, LoadBudget& budget) {
+/// Each body of a step, and the file that it was read from.
+void for_each_body(const Om& om, const OmStep& step, LoadBudget& budget,
+                   const std::function<void(Om body, std::string_view file)>& take) {
+  if (!step.backend->traits().has_bodies) return;
+  const std::optional<std::size_t> count = body_count(step);
+  if (!count) refuse(step, "lacks its bodies", om.name);
   const std::string where = om.name + ": body of " + step.name;
-  return Om::parse_alone(file, om.owner, where, budget);
+  WeightLender lender(om, step);
+  for (std::size_t b = 0; b < *count; ++b) {
+    const OmTensor& bytes = om.tensors[step.constants[b]];
+    if (bytes.place != Place::kWeight) refuse(step, "has a body that is no constant", om.name);
+    const std::string_view file =
+        om.weights_bytes().substr(bytes.offset, storage_bytes(bytes.desc));
+    const bool has_own = !step.call.attrs.has(kBodies);
+    take(Om::parse_alone(file, om.owner, where, budget, has_own ? nullptr : &lender), file);
+  }
+  if (lender.has_more()) refuse(step, "has weights that no body reads", om.name);
 }
 
 void check_below(const Om& om, const std::string& where, int depth, LoadBudget& budget) {
   for (const OmStep& step : om.steps)
-    for (const std::string_view file : body_files(om, step)) {
+    for_each_body(om, step, budget, [&](const Om& body, std::string_view file) {
       if (depth == 0) refuse(step, "has bodies that are nested too deeply", where);
-      const Om body = body_in(file, om, step, budget);
       try {
         budget.take_body(file, body.graph_bytes);
       } catch (const LoadBudget::Exceeded& e) {
         refuse(step, e.what(), where);
       }
       check_below(body, where, depth - 1, budget);
-    }
+    });
 }
 
 }  // namespace
 
+std::optional<std::size_t> body_count(const OmStep& step) {
+  const auto all = std::ssize(step.constants);
+  const std::int64_t count = step.call.attrs.get_int(kBodies, all);
+  if (count < 1 || count > all) return std::nullopt;
+  return static_cast<std::size_t>(count);
+}
+
+WeightLender::WeightLender(const Om& om, const OmStep& step)
+    : om_(om), left_(std::span(step.constants).subspan(*body_count(step))) {
+}
+
+void WeightLender::lend_to(Om& body, const std::string& where) {
+  for (OmTensor& tensor : body.tensors) {
+    if (tensor.place != Place::kWeight || is_empty(tensor)) continue;
+    const OmTensor* const lent =
+        left_.empty() ? nullptr : &om_.tensors[static_cast<std::size_t>(left_.front())];
+    if (lent == nullptr || lent->place != Place::kWeight)
+      throw Error(ExitCode::kOm, "the weights of '" + tensor.name + "' are not there", where,
+                  "compile the model again with atc");
+    tensor.offset = lent->offset;
+    left_ = left_.subspan(1);
+  }
+  body.weights_view = om_.weights_bytes();
+}
+
+std::vector<const OmTensor*> lent_weights(const Om& body) {
+  std::vector<const OmTensor*> weights;
+  for (const OmTensor& tensor : body.tensors)
+    if (tensor.place == Place::kWeight && !is_empty(tensor)) weights.push_back(&tensor);
+  return weights;
+}
+
+std::string file_without_weights(const Om& body) {
+  Om bare = without_sections(body);
+  bare.code = body.code_bytes();
+  bare.tuning = body.tuning;
+  for (OmTensor& tensor : bare.tensors)
+    if (tensor.place == Place::kWeight) tensor.offset = 0;
+  return bare.serialize();
+}
+
 std::vector<Om> bodies_of(const Om& om, const OmStep& step) {
   std::vector<Om> bodies;
   LoadBudget budget;
-  for (const std::string_view file : body_files(om, step))
-    bodies.push_back(body_in(file, om, step, budget));
+  for_each_body(om, step, budget,
+                [&](Om body, std::string_view) { bodies.push_back(std::move(body)); });
   return bodies;
 }
 

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,28 @@
 #include "runtime/om/om.h"
 
 namespace aoe::runtime {
+
+/// The weights of a step's bodies, where the om has them: what bodies have in common is there once. They are the step's constants behind the
+/// bodies, of which attribute "bodies" says the number: those of each body in the order of its tensors, but empty ones.
+class WeightLender {
+ public:
+  WeightLender(const Om& om, const OmStep& step);
+  /// Of the next body. Throws Error(kOm) when there are not enough, or of other sizes.
+  void lend_to(Om& body, const std::string& where);
+  bool has_more() const { return !left_.empty(); }
+
+ private:
+  const Om& om_;
+  std::span<const int> left_;  ///< tensor ids
+};
+
+/// The constants of a step that are bodies; nothing when it cannot have so many.
+std::optional<std::size_t> body_count(const OmStep& step);
+
+/// A body as it is stored where its weights are the step's: without them.
+std::string file_without_weights(const Om& body);
+/// Those in the order in which they are lent.
+std::vector<const OmTensor*> lent_weights(const Om& body);
 
 /// As many as the step has; none for most. They view the memory of `om`. Throws Error(kOm) when one is damaged.
 std::vector<Om> bodies_of(const Om& om, const OmStep& step);

@@ -126,17 +126,23 @@ std::string graph_to_cbor(const Om& om) {
   return cbor_bytes(graph);
 }
 
-namespace {
-
-/// The graph section without names of where strategies came from, and without the machine.
-std::string program_of(const Om& om) {
-  Om bare{{.name = "", .isa = om.isa, .threads = om.threads, .c0 = om.c0}};
+Om without_sections(const Om& om) {
+  Om bare{static_cast<const OmHead&>(om)};
   bare.tensors = om.tensors;
   bare.steps = om.steps;
   bare.inputs = om.inputs;
   bare.outputs = om.outputs;
   bare.texts = om.texts;
   bare.arena_bytes = om.arena_bytes;
+  return bare;
+}
+
+namespace {
+
+/// The graph section without names of where strategies came from, and without the machine.
+std::string program_of(const Om& om) {
+  Om bare = without_sections(om);
+  static_cast<OmHead&>(bare) = {.name = "", .isa = om.isa, .threads = om.threads, .c0 = om.c0};
   return graph_to_cbor(bare);
 }
 

@@ -17,6 +17,9 @@ std::string graph_to_cbor(const Om& om);
 /// Fills everything of `om` that the graph section holds. Throws Error(kOm) that names `where`.
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om);
 
+/// What the graph section holds, without the other sections.
+Om without_sections(const Om& om);
+
 /// Of code, weights and graph: equal where run_alike() holds.
 Digest128 run_digest(const Om& om);
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "graph/analysis/slice_regions.h"
 #include "graph/passes.h"
 #include "runtime/om/step_paths.h"
 #include "tests/compiler/compiled_model.h"
@@ -42,6 +43,24 @@ std::string reference_part_of(const std::string& rows, const std::string& weight
                               const std::string& network) {
   return runtime::reference_part(
       {.gears = {}, .oms = {expect_rows_through(rows, "0", weights, network)}});
+}
+
+/// The bytes of weights in the om of a product of open rows by a matrix of `weights`.
+std::size_t weights_of_open_product(const std::string& weights) {
+  graph::Graph graph = tests::import_text(
+      "g (float[rows,256] x) => (float[rows,N] y) <" + weights + " w> { y = MatMul (x, w) }", 13,
+      {.input_shapes = {{"x", {kUnknownDim, 256}}}});
+  const Soc soc = options_for(loopnest::test_socs().back(), 2).soc;
+  graph::PassOptions passes;
+  passes.also = {graph::map_slices_pass(soc.threads)};
+  graph::run_passes(graph, passes);
+  EXPECT_EQ(graph.nodes[graph.topological_order().front()].op.type, "MapSlices");
+  return compile(graph, options_for(loopnest::test_socs().back(), 2)).om.weights.size();
+}
+
+TEST(SizesOfARun, PartsOfAllLengthsHaveOneSetOfWeights) {
+  constexpr std::size_t kColumns = 768, kBodies = 64 << 10;
+  EXPECT_LT(weights_of_open_product("float[256,768]"), 256 * kColumns * sizeof(float) + kBodies);
 }
 
 TEST(SizesOfARun, OfARecurrenceOnlyTheLastStateMayBeRead) {

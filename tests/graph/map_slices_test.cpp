@@ -271,8 +271,9 @@ TEST(MapSlices, CutsPartsThatStayInACache) {
   EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 8, 1}));
   EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}, 4), (Sizes{256, 32, 4}));
   EXPECT_EQ(graph::part_sizes({.bytes = 1e6, .flops = 1e8, .weights = 1e5}), (Sizes{1}));
-  // Weights that take longer to read than a row to multiply are read for many rows, and not held three times.
-  EXPECT_EQ(graph::part_sizes({.bytes = 5e4, .flops = 2.5e7, .weights = 5e7}), (Sizes{64, 8}));
+  // Weights that take longer to read than a row to multiply are read for as many rows as there are.
+  EXPECT_EQ(graph::part_sizes({.bytes = 5e4, .flops = 2.5e7, .weights = 5e7}), (Sizes{64, 24, 8}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 64e6, .flops = 2.5e10, .weights = 5e7}), (Sizes{1}));
 }
 
 }  // namespace

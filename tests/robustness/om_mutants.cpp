@@ -139,8 +139,13 @@ std::vector<json*> control_steps(json& graph) {
 
 /// Changes a body of the step; the weights, which bodies are part of, grow by it.
 std::string change_body(json& graph, const json& step, std::string weights, std::mt19937& random) {
-  const json& bodies = step.at("constants");
-  json& tensor = graph.at("tensors").at(bodies.at(random() % bodies.size()).get<std::size_t>());
+  std::vector<json*> bodies;  // behind them stand their weights
+  for (const json& id : step.at("constants")) {
+    json& constant = graph.at("tensors").at(id.get<std::size_t>());
+    if (weights.substr(constant.at("offset").get<std::size_t>()).starts_with("AOEOM"))
+      bodies.push_back(&constant);
+  }
+  json& tensor = *bodies.at(random() % bodies.size());
   const std::string body = weights.substr(tensor.at("offset").get<std::size_t>(),
                                           tensor.at("shape").at(0).get<std::size_t>());
   const OmMutant mutant = mutate_om(body, random);

@@ -69,6 +69,62 @@ TEST(OmBodies, AreCountedBehindTheStepsAndNamedByTheirPath) {
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(table["ops"][i]["name"], names[i]);
 }
 
+/// A branch that adds its weight to what it captures.
+Om adding_branch(float added) {
+  OmBuilder b("branch");
+  const int x = b.input("x", floats({2}));
+  const int w = b.weight<float>("w", floats({2}), {added, added});
+  b.reference("Add", {x, w}, {b.output("y", floats({2}))});
+  return b.om;
+}
+
+/// If, whose branches have their weights in the om around them: `lent` of them.
+Om borrowing_if(std::size_t lent) {
+  OmBuilder b("model");
+  const int go = b.input("go", kCondition), x = b.input("x", floats({2}));
+  std::vector<int> constants;
+  for (const float added : {1.f, 5.f}) {
+    const std::string file = file_without_weights(adding_branch(added));
+    constants.push_back(b.weight<char>(
+        "file", {.dtype = DataType::kUint8, .shape = {static_cast<std::int64_t>(file.size())}},
+        {file.begin(), file.end()}));
+  }
+  for (std::size_t i = 0; i < lent; ++i) {
+    const float added = i == 0 ? 1 : 5;
+    constants.push_back(b.weight<float>("w", floats({2}), {added, added}));
+  }
+  OmStep& step = control(b, "If", {go, x, x}, {b.output("y", floats({2}))}, std::move(constants));
+  step.call.attrs.set("captures", std::vector<std::int64_t>{1, 1});
+  step.call.attrs.set("bodies", std::int64_t{2});
+  return b.om;
+}
+
+TEST(OmBodies, MayHaveTheirWeightsInTheOmAroundThem) {
+  const std::string bytes = borrowing_if(2).serialize();
+  Executor model(Om::parse(bytes, nullptr, "model"), {});
+  for (const bool go : {true, false}) {
+    bool condition = go;
+    std::vector<float> x = {1, -2}, y(2);
+    const Tensor inputs[] = {{kCondition, &condition}, {floats({2}), x.data()}};
+    Tensor outputs[] = {{floats({2}), y.data()}};
+    model.run(inputs, outputs);
+    EXPECT_EQ(y, go ? (std::vector<float>{2, -1}) : (std::vector<float>{6, 3}));
+  }
+}
+
+TEST(OmBodies, WhoseWeightsAreTooFewOrTooManyAreRefused) {
+  for (const std::size_t lent : {1, 3}) {
+    const std::string bytes = borrowing_if(lent).serialize();
+    try {
+      Om::parse(bytes, nullptr, "model");
+      FAIL() << lent;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kOm);
+      EXPECT_NE(std::string(error.what()).find("weights"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(OmBodies, AnExecutionRecordsEachTrip) {
   Executor model(two_loops(), {.first_op = 100});
   EXPECT_EQ(model.op_count(), 8);
