@@ -22,7 +22,7 @@ namespace aoe::runtime {
 class WeightLender {
  public:
   WeightLender(const Om& om, const OmStep& step);
-  /// Of the next body. Throws Error(kOm) when there are not enough, or of other sizes.
+  /// Of the next body. Throws Error(kOm) when there are not enough; whether they are large enough is for who looks at the graph.
   void lend_to(Om& body, const std::string& where);
   bool has_more() const { return !left_.empty(); }
 
