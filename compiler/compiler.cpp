@@ -52,6 +52,7 @@ Compilation built_from(Lowered lowered, const std::string& name, Texts texts,
   result.om = std::move(built.om);
   result.om.texts = std::move(texts);
   result.steps = std::move(built.steps);
+  result.weights = std::move(built.weights);
   result.om.tuning = tuning_section(result.nodes, options);
   logger("compiler")
       ->info(

@@ -48,6 +48,8 @@ struct CompileOptions {
   /// How a graph of the same nodes for other sizes was compiled (a body for longer parts): where a default costs no more than a
   /// little for it, weights are packed as there, so that an om has them once.
   const std::vector<NodeReport>* packed_as = nullptr;
+  /// Of a body: its om has no weights, and Compilation::weights says how the om around it gets them.
+  bool leaves_weights = false;
   /// Values, by name, whose conversion from or to ND counts nothing when Formats are chosen: inputs
   /// and outputs of a subgraph that is compiled alone. In the model they need not be ND.
   std::set<std::string> free_borders = {};
@@ -68,6 +70,8 @@ struct Compilation {
   runtime::Om om;
   std::vector<NodeReport> nodes;
   std::vector<StepSource> steps;  ///< by step of the om
+  std::vector<PackedConstant> weights =
+      {};  ///< left ones: those of lent_weights() (runtime/om/om_bodies.h)
   int bank_hits() const;
 };
 

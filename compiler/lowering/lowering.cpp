@@ -190,16 +190,16 @@ class Lowering {
   }
 
   /// With the strategies of the model; an om of its own. `first`: how the first body of the node was compiled.
-  std::shared_ptr<const runtime::Om> compiled_body(const graph::Graph& body,
-                                                   std::vector<NodeReport>& first) const {
+  Compilation compiled_body(const graph::Graph& body, std::vector<NodeReport>& first) const {
     CompileOptions options = options_;
     options.subgraphs.clear();
     options.fixed.clear();  // by names of this graph, like the borders
     options.free_borders.clear();
     options.packed_as = first.empty() ? nullptr : &first;
+    options.leaves_weights = true;
     Compilation compiled = compile(body, options);
-    if (first.empty()) first = std::move(compiled.nodes);
-    return std::make_shared<const runtime::Om>(std::move(compiled.om));
+    if (first.empty()) first = compiled.nodes;
+    return compiled;
   }
 
   const graph::Graph& graph_;

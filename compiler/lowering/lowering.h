@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,9 @@ struct LoweredStep {
   std::vector<std::string> origins;
   Task task;
   Candidate candidate;
-  std::vector<int> inputs;   ///< tensor ids, constants included; -1 = absent
-  std::vector<int> outputs;  ///< -1 = nobody wants it
-  std::vector<std::shared_ptr<const runtime::Om>> bodies = {};  ///< of control flow
+  std::vector<int> inputs;               ///< tensor ids, constants included; -1 = absent
+  std::vector<int> outputs;              ///< -1 = nobody wants it
+  std::vector<Compilation> bodies = {};  ///< of control flow; they leave their weights
 };
 
 struct Lowered {

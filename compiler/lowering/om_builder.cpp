@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "compiler/copy/flat_copy.h"
 #include "compiler/loopnest/codegen.h"
@@ -80,16 +81,32 @@ class OmBuilder {
     std::erase_if(functions_, [&](const auto& f) { return !limits_.contains(f.name); });
     if (options_.on_kernel)
       for (const loopnest::Function& function : functions_) options_.on_kernel(function);
-    om_.weights = weights_.pack(options_.compile_threads, options_.is_cut_off);
-    for (const auto& [tensor, item] : weight_items_)
-      om_.tensors[tensor].offset = weights_.offset(item);
+    std::vector<PackedConstant> left;
+    if (options_.leaves_weights)
+      left = leave_weights();
+    else
+      pack_weights();
     om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads,
                                                options_.is_cut_off);
     if (!om_.code.empty()) om_.code = runtime::code_with_limits(std::move(om_.code), limits_);
-    return {std::move(om_), std::move(sources_)};
+    return {std::move(om_), std::move(sources_), std::move(left)};
   }
 
  private:
+  void pack_weights() {
+    om_.weights = weights_.pack(options_.compile_threads, options_.is_cut_off);
+    for (const auto& [tensor, item] : weight_items_)
+      om_.tensors[tensor].offset = weights_.offset(item);
+  }
+
+  std::vector<PackedConstant> leave_weights() {
+    std::ranges::sort(weight_items_);  // by tensor
+    std::vector<PackedConstant> left;
+    for (const auto& [tensor, item] : weight_items_)
+      if (storage_bytes(om_.tensors[tensor].desc) > 0) left.push_back(weights_.item(item));
+    return left;
+  }
+
   Kernel build_kernel(const LoweredStep& step) const {
     if (!step.bodies.empty()) return kernel_for("control");
     if (step.candidate.impl == nullptr) {
@@ -260,22 +277,19 @@ class OmBuilder {
     const auto name_of = [&](std::size_t b) { return lowered.name + ":body" + std::to_string(b); };
     for (std::size_t b = 0; b < lowered.bodies.size(); ++b) {
       const auto file =
-          std::make_shared<const std::string>(runtime::file_without_weights(*lowered.bodies[b]));
+          std::make_shared<const std::string>(runtime::file_without_weights(lowered.bodies[b].om));
       add_constant(
           name_of(b), file->size(),
           [file](void* to) { std::memcpy(to, file->data(), file->size()); }, step);
     }
-    for (std::size_t b = 0; b < lowered.bodies.size(); ++b)
-      for (const runtime::OmTensor* weight : runtime::lent_weights(*lowered.bodies[b])) {
-        const std::size_t size = storage_bytes(weight->desc);
-        const std::uint64_t offset = weight->offset;
-        add_constant(
-            name_of(b) + ":" + weight->name, size,
-            [body = lowered.bodies[b], offset, size](void* to) {
-              std::memcpy(to, body->weights.data() + offset, size);
-            },
-            step);
-      }
+    for (std::size_t b = 0; b < lowered.bodies.size(); ++b) {
+      const Compilation& body = lowered.bodies[b];
+      const std::vector<const runtime::OmTensor*> weights = runtime::lent_weights(body.om);
+      AOE_CHECK(weights.size() == body.weights.size(), "what packs each weight of a body");
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        add_constant(name_of(b) + ":" + weights[i]->name, body.weights[i].size_bytes,
+                     body.weights[i].pack, step);
+    }
   }
 
   Lowered lowered_;

@@ -11,7 +11,8 @@ namespace aoe::compiler {
 
 struct BuiltOm {
   runtime::Om om;
-  std::vector<StepSource> steps;  ///< by step of the om
+  std::vector<StepSource> steps;             ///< by step of the om
+  std::vector<PackedConstant> weights = {};  ///< as in Compilation
 };
 
 BuiltOm build_om(const std::string& name, Lowered lowered, const CompileOptions& options);

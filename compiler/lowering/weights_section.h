@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/tensor.h"
 #include "compiler/cut_off.h"
+#include "compiler/impl.h"
 
 namespace aoe::compiler {
 
@@ -24,6 +25,10 @@ class WeightsSection {
   /// Packs all items. The bytes of the section; afterwards offsets are known. Throws CutOff.
   AlignedBytes pack(int threads, const IsCutOff& is_cut_off = {});
   std::uint64_t offset(std::size_t item) const { return items_[item].offset; }
+  /// Before they are packed.
+  PackedConstant item(std::size_t item) const {
+    return {items_[item].size_bytes, items_[item].pack};
+  }
 
  private:
   struct Item {
