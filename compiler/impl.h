@@ -91,7 +91,8 @@ class Plan {
   /// The space of Schedules: the product of the axes without what is not legal.
   const std::vector<ScheduleAxis>& axes() const { return axes_; }
   virtual bool is_legal(const Schedule&) const { return true; }
-  /// Those that say how weights are packed: two Schedules that agree in them, of tasks that differ in rows alone, read the same.
+  /// Those that say how weights are packed: two Schedules that agree in them, of tasks that differ in rows alone, read the same. None
+  /// where another packing costs time that estimates do not see.
   virtual std::vector<std::string> packing_axes() const { return {}; }
   /// The default: what an untuned compile uses; always legal. The first call searches for it.
   const Schedule& heuristic() const;
