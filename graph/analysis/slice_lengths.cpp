@@ -86,7 +86,9 @@ bool keeps_places(const Graph& graph, const Node& node) {
   if (def->kind == OpKind::kElementwise && def->slices) return is_rest_known;  // scales of an axis
   if (def->kind == OpKind::kReduction)
     return is_rest_known && node.op.attrs.get_int("keepdims", 1) != 0;
-  return is_type(node, "MatMulV2") && is_rest_known && shape_of(graph, node.inputs[1]).size() == 2;
+  if (!is_rest_known) return false;
+  return is_type(node, "WeightQuantBatchMatmulV2") ||
+         (is_type(node, "MatMulV2") && shape_of(graph, node.inputs[1]).size() == 2);
 }
 
 }  // namespace

@@ -199,6 +199,24 @@ TEST(MapSlices, MakesOfSeveralOpenDimensionsWhatTheOpsMake) {
   }
 }
 
+TEST(MapSlices, TakesProductsWithPackedWeightsAlongSeveralOpenDimensions) {
+  const std::string weights =
+      "int64[1] one_axis = {1}, float[2,1] steps,"
+      "uint8[2,1,8] bits = {16, 50, 84, 118, 152, 186, 220, 254, 1, 35, 69, 103, 137, 171, 205, "
+      "239},";
+  const Graph before = imported_rows("y", weights, R"(
+    u = Unsqueeze (r, one_axis)
+    o = Unsqueeze (q, first)
+    a = Mul (u, o)
+    y = com.microsoft.MatMulNBits <K = 16, N = 2, bits = 4, block_size = 16> (a, bits, steps)
+  )");
+  Graph after = before;
+  graph::run_passes(after, {});
+  for (const Node& node : after.nodes)
+    EXPECT_TRUE(node.is_dead || !graph::is_type(node, "WeightQuantBatchMatmulV2"));
+  for (const std::uint32_t seed : {1U, 2U, 3U}) expect_same_outputs(before, after, seed);
+}
+
 /// A constant that differs from place to place is of no slice.
 TEST(MapSlices, LeavesConstantsThatVaryBetweenOpenDimensions) {
   const Graph graph = rows_through("y", "float[3,1] three, int64[3] shape = {-1, 3, 1},", R"(
