@@ -1,18 +1,24 @@
-// Plane by plane, in a copy with zeros around it: all outputs of a row, or of several short ones, add up one tap after another.
+// Plane by plane, in a copy with zeros around it: all outputs of a row, or of several short ones, add up one tap after another. Of a
+// window of many rows, what a row of inputs gives is added to several rows of outputs at once, by a product whose left factor has the
+// weights of each of them, and zeros for inputs that only others read.
 #include "native/depthwise.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "native/padded_planes.h"
+#include "native/product.h"
 #include "native/wide.h"
 #include "reference/window.h"
 
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kShortRow = 64;   ///< outputs: several such rows are one
-constexpr std::int64_t kStretch = 1024;  ///< outputs whose sums the first-level cache keeps
+constexpr std::int64_t kShortRow = 64;    ///< outputs: several such rows are one
+constexpr std::int64_t kStretch = 1024;   ///< outputs whose sums the first-level cache keeps
+constexpr std::int64_t kLongVector = 16;  ///< elements
+constexpr std::int64_t kTall =
+    9;  ///< rows of a window for which eight rows of outputs are made at once
 
 /// sums[i] = bias + all taps of the output that reads from[i] first; kVectors of them.
 template <int kVectors>
@@ -55,23 +61,34 @@ class Depthwise {
                                      reference::kernel_of(run.attrs, run.shape(1)))),
         channels_(run.shape(0)[1]) {
     if (w_.output < kShortRow) rows_ = std::max<std::int64_t>(1, kStretch / planes_.row());
+    if (!has_many_rows()) return;
+    rows_ = h_.kernel < kTall ? 4 : 8;
+    for (std::int64_t row = 0; row < h_.kernel + rows_ - 1; ++row)
+      for (std::int64_t i = 0; i < w_.kernel; ++i)
+        reads_.push_back(row * planes_.row() + taps_[static_cast<std::size_t>(i)]);
   }
 
   void run() const {
     const double cost = static_cast<double>(window_.output_elements()) *
                         (0.5 + 0.05 * static_cast<double>(window_.kernel_elements()));
-    run_.threads.share(
-        run_.shape(0)[0] * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
-          std::vector<float> copies[2], sums(static_cast<std::size_t>(rows_ * planes_.row()));
-          for (std::vector<float>& copy : copies)
-            copy.resize(static_cast<std::size_t>(planes_.elements() + kFloats));
-          copy_plane(begin, copies[begin % 2]);
-          for (std::int64_t plane = begin; plane < end; ++plane) {
-            // Of the next one, too: what a core has just written in pieces it must not read in others.
-            if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
-            run_plane(plane, copies[plane % 2].data(), sums.data());
-          }
-        });
+    run_.threads.share(run_.shape(0)[0] * channels_, cost,
+                       [&](std::int64_t begin, std::int64_t end) {
+                         std::vector<float> copies[2], factors(reads_.size() * rows_);
+                         std::vector<float> sums(
+                             static_cast<std::size_t>(rows_ * std::max(planes_.row(), width_)));
+                         for (std::vector<float>& copy : copies)
+                           copy.resize(static_cast<std::size_t>(planes_.elements() + kLongVector));
+                         copy_plane(begin, copies[begin % 2]);
+                         for (std::int64_t plane = begin; plane < end; ++plane) {
+                           // Of the next one, too: what a core has just written in pieces it must not read in others.
+                           if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
+                           const float* const copy = copies[plane % 2].data();
+                           if (reads_.empty())
+                             run_plane(plane, copy, sums.data());
+                           else
+                             run_tall(plane, copy, factors.data(), sums.data());
+                         }
+                       });
   }
 
  private:
@@ -79,10 +96,44 @@ class Depthwise {
     planes_.copy(run_.inputs[0].as<float>() + plane * window_.input_elements(), copy.data());
   }
 
+  /// Whether a product pays, for all that is multiplied by zero, and columns that are of no output.
+  bool has_many_rows() const {
+    constexpr std::int64_t kLeastRows = 5;
+    return h_.kernel >= kLeastRows && h_.stride == 1 && h_.dilation == 1 && d_.kernel == 1 &&
+           w_.output > kLongVector * 3 / 4;
+  }
+
+  const float* weights_of(std::int64_t plane) const {
+    return run_.inputs[1].as<float>() + plane % channels_ * window_.kernel_elements();
+  }
+  float bias_of(std::int64_t plane) const {
+    return run_.has_input(2) ? run_.inputs[2].as<float>()[plane % channels_] : 0;
+  }
+
+  void run_tall(std::int64_t plane, const float* copy, float* factors, float* sums) const {
+    constexpr std::int64_t kAtOnce = 512;  // reads, whose factors the first-level cache keeps
+    const std::int64_t length = std::ssize(reads_);
+    for (std::int64_t r = 0; r < rows_; ++r)
+      std::copy_n(weights_of(plane), window_.kernel_elements(), factors + r * (length + w_.kernel));
+    float* y = run_.output(0).as<float>() + plane * window_.output_elements();
+    for (std::int64_t z = 0; z < d_.output; ++z)
+      for (std::int64_t row = 0; row < h_.output; row += rows_) {
+        const std::int64_t rows = std::min(rows_, h_.output - row),
+                           used = (h_.kernel + rows - 1) * w_.kernel;
+        std::fill_n(sums, rows * width_, bias_of(plane));
+        for (std::int64_t i = 0; i < used; i += kAtOnce)
+          add_product<float>({factors + i, length}, rows, std::min(kAtOnce, used - i),
+                             RowsAt<const float>{copy + planes_.number(z, row), reads_.data() + i},
+                             {sums, width_}, width_);
+        ending_.apply(sums, rows * width_);
+        for (std::int64_t r = 0; r < rows; ++r, y += w_.output)
+          copy_row(sums + r * width_, 1, w_.output, y);
+      }
+  }
+
   void run_plane(std::int64_t plane, const float* copy, float* sums) const {
-    const std::int64_t channel = plane % channels_;
-    const float* weights = run_.inputs[1].as<float>() + channel * window_.kernel_elements();
-    const float bias = run_.has_input(2) ? run_.inputs[2].as<float>()[channel] : 0;
+    const float* const weights = weights_of(plane);
+    const float bias = bias_of(plane);
     float* y = run_.output(0).as<float>() + plane * window_.output_elements();
     for (std::int64_t z = 0; z < d_.output; ++z)
       for (std::int64_t row = 0; row < h_.output; row += rows_) {
@@ -108,6 +159,9 @@ class Depthwise {
   const std::vector<std::int64_t> taps_ = planes_.taps();
   const std::int64_t channels_;
   std::int64_t rows_ = 1;  ///< of outputs at a time
+  std::vector<std::int64_t>
+      reads_;  ///< where each row of a product lies for output 0; of none there are none
+  const std::int64_t width_ = (w_.output + kLongVector - 1) / kLongVector * kLongVector;
 };
 
 }  // namespace

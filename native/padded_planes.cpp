@@ -24,17 +24,23 @@ std::int64_t phase_length(const reference::WindowAxis& axis) {
 
 }  // namespace
 
+double PaddedPlanes::numbers_per_output(const reference::Window& window) {
+  double numbers = 1;  // which may be more than integers count
+  for (const reference::WindowAxis& axis : window.axes)
+    numbers =
+        (numbers - 1) * static_cast<double>(phase_length(axis)) + static_cast<double>(axis.output);
+  return numbers / static_cast<double>(window.output_elements());
+}
+
 bool PaddedPlanes::takes(const reference::Window& window) {
   constexpr double kMostTimes = 8, kMostNumbers = 4;
-  double elements = 1, numbers = 1;  // which may be more than integers count
+  double elements = 1;
   for (const reference::WindowAxis& axis : window.axes) {
     if (axis.pad_begin < 0 || axis.pad_end < 0) return false;
-    const auto length = static_cast<double>(phase_length(axis));
-    elements *= length * static_cast<double>(stride_of(axis));
-    numbers = (numbers - 1) * length + static_cast<double>(axis.output);
+    elements *= static_cast<double>(phase_length(axis)) * static_cast<double>(stride_of(axis));
   }
   return elements <= kMostTimes * static_cast<double>(window.input_elements()) &&
-         numbers <= kMostNumbers * static_cast<double>(window.output_elements());
+         numbers_per_output(window) <= kMostNumbers;
 }
 
 PaddedPlanes::PaddedPlanes(const reference::Window& window) : window_(window) {

@@ -18,6 +18,8 @@ class PaddedPlanes {
   /// Whether its padding cuts nothing off, and is not far more than the plane, and there are not far more numbers than outputs: of
   /// a window as wide as its image each row has one.
   static bool takes(const reference::Window& window);
+  /// Of a window without padding that cuts something off.
+  static double numbers_per_output(const reference::Window& window);
   /// Of a window that it takes; it outlives this.
   explicit PaddedPlanes(const reference::Window& window);
 

@@ -78,10 +78,9 @@ class ShiftedConvolution {
            (channels_ == 1 || stride_ * static_cast<std::int64_t>(sizeof(T)) % kSets != 0);
   }
 
-  /// With zeros around them, and behind them for the last block.
+  /// With zeros around them, and a vector behind them that the last outputs reach; no two planes begin in one set of a cache.
   void copy_planes() {
-    constexpr std::int64_t kApart = 16;
-    stride_ = planes_.elements() + block_ + kApart;
+    stride_ = ((planes_.elements() + 2 * kVector - 1) / kVector | 1) * kVector;
     const std::int64_t planes = run_.shape(0)[0] * run_.shape(0)[1];
     copy_.emplace(static_cast<std::size_t>(planes * stride_) * sizeof(T));
     T* const copy = copy_->as<T>();

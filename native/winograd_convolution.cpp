@@ -63,9 +63,9 @@ struct Range {
   std::int64_t count() const { return end - begin; }
 };
 
-/// Tiles side by side: columns [begin, end) of row `row` of tiles, the first of which has number `at` in its block.
+/// Tiles side by side: columns [begin, end) of row `row` of an image's tiles, the first of which has number `at` in its block.
 struct TileRun {
-  std::int64_t row, begin, end, at;
+  std::int64_t image, row, begin, end, at;
   std::int64_t count() const { return end - begin; }
 };
 
@@ -97,8 +97,8 @@ class WinogradConvolution {
 
   void run() const {
     constexpr double kProductsPerNs = 40;
-    const std::int64_t blocks = (tiles_ + block_ - 1) / block_,
-                       all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
+    const std::int64_t blocks = (tiles_ + block_ - 1) / block_, all = groups_ * blocks,
+                       parts = parts_of_blocks(all);
     const double cost = static_cast<double>(kProducts * channels_ * per_group_ * block_) /
                         (static_cast<double>(parts) * kProductsPerNs);
     run_.threads.share(all * parts, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -124,7 +124,7 @@ class WinogradConvolution {
       std::fill_n(inputs_.as<float>(), kProducts * input_matrix(), 0.f);  // no tile is any number
     }
 
-    /// Tiles of `group`, of all groups of all images, and the output channels among the group's.
+    /// Tiles of `group`, and the output channels among the group's.
     void run(std::int64_t group, Range tiles, Range outputs) {
       find_runs(tiles);
       for (std::int64_t c = 0; c < whole_.channels_; ++c)
@@ -146,7 +146,8 @@ class WinogradConvolution {
       for (std::int64_t at = tiles.begin; at < tiles.end;) {
         const std::int64_t row = at / whole_.tiles_wide_, first = at % whole_.tiles_wide_;
         const std::int64_t count = std::min(tiles.end - at, whole_.tiles_wide_ - first);
-        runs_.push_back({row, first, first + count, at - tiles.begin});
+        runs_.push_back({row / whole_.tiles_high_, row % whole_.tiles_high_, first, first + count,
+                         at - tiles.begin});
         at += count;
       }
     }
@@ -154,8 +155,9 @@ class WinogradConvolution {
     /// The inputs of some tiles of a channel, transformed. Whole vectors: what is behind these tiles is the next ones'.
     AOE_WIDE void read(std::int64_t group, std::int64_t channel, const TileRun& tiles) {
       const reference::WindowAxis &h = whole_.height_, &w = whole_.width_;
-      const float* plane = whole_.run_.inputs[0].as<float>() +
-                           (group * whole_.channels_ + channel) * h.input * w.input;
+      const float* plane =
+          whole_.run_.inputs[0].as<float>() +
+          ((tiles.image * whole_.groups_ + group) * whole_.channels_ + channel) * h.input * w.input;
       for (std::int64_t i = 0; i < kInputSide; ++i) {
         const std::int64_t y = tiles.row * kTileSide - h.pad_begin + i;
         split_phases(h.is_inside(y) ? plane + y * w.input : nullptr,
@@ -186,10 +188,9 @@ class WinogradConvolution {
       constexpr std::int64_t kLanes = 16;
       const std::int64_t columns = std::min(stride_, (tiles + kLanes - 1) / kLanes * kLanes);
       for (std::int64_t point = 0; point < kProducts; ++point) {
-        const float* const left =
-            whole_.weights_->as<float>() +
-            (group % whole_.groups_ * kProducts + point) * whole_.weight_stride_ +
-            outputs.begin * whole_.channels_;
+        const float* const left = whole_.weights_->as<float>() +
+                                  (group * kProducts + point) * whole_.weight_stride_ +
+                                  outputs.begin * whole_.channels_;
         float* const to = sums_.as<float>() + point * sum_matrix();
         for (std::int64_t c = outputs.begin; c < outputs.end; ++c)
           std::fill_n(to + c * stride_, columns, 0.f);
@@ -206,7 +207,7 @@ class WinogradConvolution {
     AOE_WIDE void write(std::int64_t group, std::int64_t channel, const TileRun& tiles) {
       const float* const from = sums_.as<float>() + channel * stride_ + tiles.at;
       const bool has_bias = whole_.run_.has_input(2);
-      const std::int64_t out = group % whole_.groups_ * whole_.per_group_ + channel;
+      const std::int64_t out = group * whole_.per_group_ + channel;
       const float bias = has_bias ? whole_.run_.inputs[2].as<float>()[out] : 0;
       for (std::int64_t t = 0; t < tiles.count(); t += kFloats) {
         Floats m[kInputSide][kInputSide];
@@ -225,10 +226,10 @@ class WinogradConvolution {
                 m[i][j] + bias;
         }
       }
-      write_rows(group * whole_.per_group_ + channel, tiles);
+      write_rows(tiles.image * whole_.groups_ * whole_.per_group_ + out, tiles);
     }
 
-    /// From the phases of its rows to the plane of an output channel.
+    /// From the phases of its rows to the plane of an output channel, of all of all images.
     AOE_WIDE void write_rows(std::int64_t channel, const TileRun& tiles) {
       const std::int64_t height = whole_.height_.output, width = whole_.width_.output;
       float* const plane = whole_.run_.output(0).as<float>() + channel * height * width;
@@ -324,7 +325,8 @@ class WinogradConvolution {
   const reference::WindowAxis &height_, &width_;
   const RowEnding& ending_;
   const std::int64_t tiles_wide_ = (width_.output + kTileSide - 1) / kTileSide;
-  const std::int64_t tiles_ = (height_.output + kTileSide - 1) / kTileSide * tiles_wide_;
+  const std::int64_t tiles_high_ = (height_.output + kTileSide - 1) / kTileSide;
+  const std::int64_t tiles_ = run_.shape(0)[0] * tiles_high_ * tiles_wide_;  ///< of all images
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
   const std::int64_t channels_ = run_.shape(1)[1];             ///< inputs of a group
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
@@ -364,7 +366,8 @@ bool runs_by_tiles(const Run& run, const reference::Window& window) {
   const std::int64_t groups = run.attrs.get_int("group", 1);
   const Shape& weight = run.shape(1);
   if (run.attrs.has(reference::kHighPrecision) || !has_tiles(weight, groups)) return false;
-  const std::int64_t tiles = tiles_along(window.height()) * tiles_along(window.width());
+  const std::int64_t tiles =
+      run.shape(0)[0] * tiles_along(window.height()) * tiles_along(window.width());
   return suits(window.height()) && suits(window.width()) &&
          tiles >= std::max(least_tiles, weight[0] / groups * weight[1] / weights_of_tile);
 }

@@ -103,6 +103,16 @@ RandomCall draw_depthwise(Draw& draw) {
   drawn.weight[1] = 1;
   if (draw.chance(30)) drawn.weight.back() = 5;
   drawn.x.back() += 8;
+  if (draw.chance(30) && drawn.x.size() > 3) {  // of many rows (depthwise.cpp)
+    drawn.weight[drawn.weight.size() - 2] = draw.in(5, 13);
+    drawn.x[drawn.x.size() - 2] += 13;
+    drawn.x.back() += draw.in(0, 30);
+    for (const char* name : {"strides", "dilations"}) {
+      std::vector<std::int64_t> all(drawn.x.size() - 2, 1);
+      all.back() = draw.in(1, 2);
+      drawn.attrs.set(name, all);
+    }
+  }
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
                   .tolerance = 1e-5};
   call.inputs = {numbers(draw, DataType::kFloat, drawn.x),
@@ -145,9 +155,29 @@ Geometry draw_tiled(Draw& draw) {
   Geometry drawn{.x = {draw.in(0, 2), groups * inputs, draw.in(23, 40), draw.in(23, 80)},
                  .weight = {groups * draw.in(12, 40), inputs, 3, 3}};
   drawn.attrs.set("group", groups);
+  if (draw.chance(40)) drawn.x = {draw.in(6, 9), drawn.x[1], draw.in(5, 9), draw.in(5, 9)};
   std::vector<std::int64_t> pads;
   for (int i = 0; i < 4; ++i) pads.push_back(draw.in(0, 2));
   drawn.attrs.set("pads", pads);
+  return drawn;
+}
+
+/// Of so many outputs and such wide rows that columns are laid out (unfolded_convolution.h), more of them than a thread takes at once.
+Geometry draw_unfolded(Draw& draw) {
+  const std::int64_t groups = draw.in(1, 2), inputs = draw.in(1, 60);
+  Geometry drawn{.x = {draw.in(0, 2), groups * inputs},
+                 .weight = {groups * draw.in(24, 90), inputs}};
+  const std::int64_t rank = draw.in(1, 2), taps = draw.in(1, 3), dilation = draw.in(3, 9);
+  std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * rank));
+  for (std::int64_t& pad : pads) pad = draw.in(3, 9);
+  for (std::int64_t i = 0; i < rank; ++i) {
+    drawn.x.push_back(draw.in(18, 25));
+    drawn.weight.push_back(taps);
+  }
+  drawn.attrs.set("group", groups);
+  drawn.attrs.set(taps == 1 ? "strides" : "dilations",
+                  std::vector<std::int64_t>(static_cast<std::size_t>(rank), dilation / 2));
+  if (taps > 1) drawn.attrs.set("pads", pads);
   return drawn;
 }
 
@@ -156,6 +186,7 @@ RandomCall draw_convolution_of(Draw& draw, DataType type) {
   const Geometry drawn = is_tiled          ? draw_tiled(draw)
                          : draw.chance(20) ? draw_pointwise(draw)
                          : draw.chance(20) ? draw_channels(draw)
+                         : draw.chance(10) ? draw_unfolded(draw)
                          : draw.chance(20) ? draw_wide_window(draw)
                                            : draw_geometry(draw);
   const double growth = is_tiled ? 8 : 1;  // of errors, see winograd_convolution.h
