@@ -11,6 +11,7 @@
 #include "native/matrix_stack.h"
 #include "native/panels.h"
 #include "native/product.h"
+#include "native/small_products.h"
 #include "native/wide.h"
 #include "reference/broadcast.h"
 #include "reference/matrix.h"
@@ -171,10 +172,38 @@ void multiply_all(const std::vector<Product<T>>& products, Threads& threads) {
   });
 }
 
+/// More than one matrix.
+bool is_stack(const Shape& shape) {
+  return std::any_of(shape.begin(), shape.end() - 2, [](std::int64_t dim) { return dim > 1; });
+}
+
+/// Of float or double.
+template <typename T>
+void run_small(const Run& run, const reference::MatMulShape& s, const SmallProducts& products) {
+  std::vector<SmallProducts::Pair> pairs;
+  for_each_product(s, [&](std::int64_t a, std::int64_t b, std::int64_t) {
+    pairs.push_back({a, b});
+  });
+  const auto elements = [&](std::size_t i) {
+    return std::span(run.inputs[i].template as<const T>(),
+                     static_cast<std::size_t>(run.inputs[i].elements()));
+  };
+  const double cost = 5 + static_cast<double>(s.m * s.k) / 2;
+  run.threads.share(std::ssize(pairs), cost, [&](std::int64_t begin, std::int64_t end) {
+    products.multiply<T>(elements(0), elements(1),
+                         std::span(pairs).subspan(static_cast<std::size_t>(begin),
+                                                  static_cast<std::size_t>(end - begin)),
+                         run.output(0).template as<T>() + begin * s.m * s.n);
+  });
+}
+
 template <typename T>
 void run_matmul(const Run& run) {
   if (run.output(0).data == nullptr) return;
   const reference::MatMulShape s = reference::matmul_shape(run.shape(0), run.shape(1));
+  if constexpr (std::is_floating_point_v<T>)
+    if (const SmallProducts small{s.m, s.k, s.n}; small.are_small() && is_stack(s.b))
+      return run_small<T>(run, s, small);
   std::vector<Product<T>> products;
   T* c = run.output(0).template as<T>();
   for_each_product(s, [&](std::int64_t a, std::int64_t b, std::int64_t m) {

@@ -209,6 +209,18 @@ RandomCall matrix_call(const std::string& type, std::int64_t rows) {
   return product_call(type, DataType::kFloat, {rows, 30}, {30, 140});
 }
 
+/// So many that threads share them; whole vectors are read and written.
+TEST(Kernels, StacksOfSmallProductsAgree) {
+  for (const DataType type : {DataType::kFloat, DataType::kDouble})
+    for (const auto& [left, right] : {std::pair{Shape{4000, 3, 3}, Shape{4000, 3, 3}},
+                                      {Shape{4000, 4, 4}, Shape{4000, 4, 1}},
+                                      {Shape{2, 3}, Shape{9000, 3, 2}},
+                                      {Shape{60, 1, 5, 7}, Shape{40, 7, 8}},
+                                      {Shape{2, 8, 9}, Shape{2, 9, 7}}})
+      for (const int threads : {1, 3})
+        check(product_call("MatMulV2", type, left, right), threads, true);
+}
+
 /// Of few places these are rows, of more they read quads of channels; in groups, with borders and zero points for each channel.
 TEST(Kernels, ConvolutionsOfBytesOfManyChannelsAgree) {
   for (const auto& [x, w, width] : {std::tuple{DataType::kUint8, DataType::kInt8, 9},
