@@ -1,6 +1,8 @@
 // A row of an image at a time.
 #include "native/columns.h"
 
+#include <algorithm>
+
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -34,7 +36,27 @@ void add_tap(const reference::Window& blocks, std::int64_t tap, const T* column,
     }
 }
 
+template <typename T>
+void add_blocks(const reference::Window& blocks, const T* taps, std::int64_t stride, T* image) {
+  const auto& [d, h, w] = blocks.axes;
+  for (std::int64_t place = 0; place < blocks.output_elements(); ++place, taps += stride) {
+    const std::int64_t od = place / w.output / h.output, oh = place / w.output % h.output,
+                       x = w.tap(place % w.output, 0);
+    const std::int64_t begin = std::clamp<std::int64_t>(-x, 0, w.kernel),
+                       end = std::clamp<std::int64_t>(w.input - x, begin, w.kernel);
+    const T* row = taps;
+    for (std::int64_t kd = 0; kd < d.kernel; ++kd)
+      for (std::int64_t kh = 0; kh < h.kernel; ++kh, row += w.kernel) {
+        const std::int64_t z = d.tap(od, kd), y = h.tap(oh, kh);
+        if (d.is_inside(z) && h.is_inside(y))
+          add_row(row + begin, end - begin, 1, image + (z * h.input + y) * w.input + x + begin);
+      }
+  }
+}
+
 template void add_tap(const reference::Window&, std::int64_t, const float*, float*);
 template void add_tap(const reference::Window&, std::int64_t, const double*, double*);
+template void add_blocks(const reference::Window&, const float*, std::int64_t, float*);
+template void add_blocks(const reference::Window&, const double*, std::int64_t, double*);
 
 }  // namespace aoe::native

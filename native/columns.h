@@ -12,4 +12,9 @@ namespace aoe::native {
 template <typename T>
 void add_tap(const reference::Window& blocks, std::int64_t tap, const T* column, T* image);
 
+/// image (one plane) += all taps of each block, which lie one behind the other, those of the next block `stride` behind them.
+/// Without dilation along a row.
+template <typename T>
+void add_blocks(const reference::Window& blocks, const T* taps, std::int64_t stride, T* image);
+
 }  // namespace aoe::native

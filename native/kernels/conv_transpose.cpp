@@ -4,6 +4,7 @@
 
 #include "native/by_type.h"
 #include "native/columns.h"
+#include "native/panels.h"
 #include "native/product.h"
 
 namespace aoe::native {
@@ -22,7 +23,8 @@ class ConvTranspose {
 
   void run() const {
     if (y_.data == nullptr) return;
-    if (places_ <= kFewPlaces) return run_few_places();
+    if (reads_few_places()) return run_few_places();
+    if (has_wide_window()) return run_wide_window();
     const std::int64_t channels = weight_shape_[1] * groups_;
     const double cost = static_cast<double>(taps_ * places_ * per_group_) / 20;
     const auto factors = run_.made_of(1, [&] { return turned_weights(); });
@@ -34,51 +36,106 @@ class ConvTranspose {
   }
 
  private:
-  static constexpr std::int64_t kFewPlaces = 15;  ///< of an image: less than a vector
+  static constexpr std::int64_t kMostRows = 64;  ///< places at a time
 
-  /// Places are rows of the left factor: weights are read as they lie, the taps of channels side by side.
+  /// Less than a vector in each image.
+  bool reads_few_places() const {
+    constexpr std::int64_t kFewPlaces = 15;
+    return places_ <= kFewPlaces && blocks_.width().dilation == 1;
+  }
+
+  /// Taps of a row are added up side by side.
+  bool has_wide_window() const {
+    constexpr std::int64_t kWide = 32;
+    return blocks_.width().kernel >= kWide && blocks_.width().dilation == 1;
+  }
+
+  /// Places of several images are rows of the left factor: weights are read as they lie, the taps of channels side by side.
   void run_few_places() const {
     constexpr std::int64_t kColumns = 256;
     const std::int64_t at_once = std::max<std::int64_t>(1, kColumns / taps_),
-                       blocks = (weight_shape_[1] + at_once - 1) / at_once;
-    const double cost = static_cast<double>(at_once * taps_ * per_group_ * places_) / 10;
-    run_.threads.share(
-        x_shape_[0] * groups_ * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-          std::vector<T> places(static_cast<std::size_t>(places_ * per_group_)),
-              sums(static_cast<std::size_t>(places_ * at_once * taps_)),
-              columns(static_cast<std::size_t>(taps_ * places_));
-          for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t group = i / blocks, first = i % blocks * at_once,
-                               count = std::min(at_once, weight_shape_[1] - first);
-            lay_places(group, places);
-            multiply_places(group % groups_ * per_group_, first, count * taps_, places, sums);
-            for (std::int64_t c = 0; c < count; ++c) {
-              for (std::int64_t k = 0; k < taps_; ++k)
-                for (std::int64_t p = 0; p < places_; ++p)
-                  columns[static_cast<std::size_t>(k * places_ + p)] =
-                      sums[static_cast<std::size_t>((p * count + c) * taps_ + k)];
-              add_up(group / groups_, group % groups_ * weight_shape_[1] + first + c, columns);
-            }
-          }
-        });
+                       blocks = (weight_shape_[1] + at_once - 1) / at_once, images = x_shape_[0],
+                       images_at_once = std::max<std::int64_t>(1, kMostRows / places_);
+    const double cost = static_cast<double>(at_once * taps_ * per_group_ * places_ * images) / 10;
+    run_.threads.share(groups_ * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
+      const auto rows = static_cast<std::size_t>(std::min(images, images_at_once) * places_);
+      std::vector<T> places(rows * static_cast<std::size_t>(per_group_)),
+          sums(rows * static_cast<std::size_t>(at_once * taps_));
+      for (std::int64_t i = begin; i < end; ++i)
+        for (std::int64_t image = 0; image < images; image += images_at_once)
+          add_channels(i / blocks, i % blocks * at_once,
+                       std::min(at_once, weight_shape_[1] - i % blocks * at_once), image,
+                       std::min(images_at_once, images - image), places, sums);
+    });
   }
 
-  /// The inputs of each place of a group of all images.
-  void lay_places(std::int64_t group, std::vector<T>& to) const {
-    const T* x = run_.inputs[0].as<T>() + group * per_group_ * places_;
-    for (std::int64_t i = 0; i < per_group_; ++i)
-      for (std::int64_t p = 0; p < places_; ++p)
-        to[static_cast<std::size_t>(p * per_group_ + i)] = *x++;
-  }
-
-  /// `count` taps from those of output channel `first` of a group on, whose inputs begin with `input`.
-  void multiply_places(std::int64_t input, std::int64_t first, std::int64_t count,
-                       const std::vector<T>& places, std::vector<T>& sums) const {
-    const std::int64_t row = weight_shape_[1] * taps_;
+  /// `count` output channels of a group from number `first` on, in some images.
+  void add_channels(std::int64_t group, std::int64_t first, std::int64_t count, std::int64_t image,
+                    std::int64_t images, std::vector<T>& places, std::vector<T>& sums) const {
+    const std::int64_t row = weight_shape_[1] * taps_, columns = count * taps_,
+                       channel = group * weight_shape_[1] + first;
+    const Rows<const T> weights = {
+        run_.inputs[1].as<T>() + group * per_group_ * row + first * taps_, row};
+    for (std::int64_t i = 0; i < images; ++i)
+      lay_places(image + i, group, places.data() + i * places_ * per_group_);
+    const auto multiply = [&](Rows<T> to) {
+      add_product<T>({places.data(), per_group_}, images * places_, per_group_, weights, to,
+                     columns);
+    };
+    if (is_product()) {
+      for (std::int64_t i = 0; i < images; ++i)
+        for (std::int64_t c = 0; c < count; ++c) start_plane(image + i, channel + c);
+      return multiply({plane(image, channel), row * groups_});
+    }
     std::ranges::fill(sums, T{0});
-    add_product<T>({places.data(), per_group_}, places_, per_group_,
-                   Rows<const T>{run_.inputs[1].as<T>() + input * row + first * taps_, row},
-                   {sums.data(), count}, count);
+    multiply({sums.data(), columns});
+    for (std::int64_t i = 0; i < images; ++i)
+      for (std::int64_t c = 0; c < count; ++c)
+        add_blocks(blocks_, sums.data() + i * places_ * columns + c * taps_, columns,
+                   start_plane(image + i, channel + c));
+  }
+
+  /// Images have one place, and an output is what its taps give.
+  bool is_product() const { return places_ == 1 && blocks_.input_elements() == taps_; }
+
+  /// The inputs of each place of a group.
+  void lay_places(std::int64_t image, std::int64_t group, T* to) const {
+    const T* x = run_.inputs[0].as<T>() + (image * x_shape_[1] + group * per_group_) * places_;
+    for (std::int64_t i = 0; i < per_group_; ++i)
+      for (std::int64_t p = 0; p < places_; ++p) to[p * per_group_ + i] = *x++;
+  }
+
+  /// Places are rows of the left factor, and the taps of a channel columns of the right one.
+  void run_wide_window() const {
+    const std::int64_t outputs = weight_shape_[1], all = x_shape_[0] * groups_ * outputs;
+    const auto panels = run_.made_of(1, [&] { return packed_taps(); });
+    std::vector<T> places(static_cast<std::size_t>(places_ * per_group_)),
+        sums(static_cast<std::size_t>(places_ * taps_));
+    const double cost = static_cast<double>(taps_ * per_group_) / 20;
+    for (std::int64_t i = 0; i < all; ++i) {
+      const std::int64_t image = i / outputs / groups_, group = i / outputs % groups_;
+      if (i % outputs == 0) lay_places(image, group, places.data());
+      run_.threads.share(places_, cost, [&](std::int64_t begin, std::int64_t end) {
+        std::fill_n(sums.data() + begin * taps_, (end - begin) * taps_, T{0});
+        for (std::int64_t p = begin; p < end; p += kMostRows)
+          (*panels)[static_cast<std::size_t>(i % (groups_ * outputs))].add_product(
+              {places.data() + p * per_group_, per_group_}, std::min(kMostRows, end - p),
+              {sums.data() + p * taps_, taps_});
+      });
+      add_blocks(blocks_, sums.data(), taps_, start_plane(image, i % (groups_ * outputs)));
+    }
+  }
+
+  /// By output channel: a row for each input of its group.
+  std::vector<Panels<T>> packed_taps() const {
+    const std::int64_t outputs = weight_shape_[1], row = outputs * taps_;
+    std::vector<Panels<T>> all;
+    for (std::int64_t channel = 0; channel < groups_ * outputs; ++channel)
+      all.emplace_back(Matrix<T>{run_.inputs[1].as<T>() + channel / outputs * per_group_ * row +
+                                     channel % outputs * taps_,
+                                 row, 1},
+                       per_group_, taps_, run_.threads);
+    return all;
   }
 
   /// Of each output channel and tap the weights of all input channels, which lie one behind the other for each input channel.
@@ -112,10 +169,19 @@ class ConvTranspose {
 
   /// What the taps of a plane of the output are, for each place.
   void add_up(std::int64_t image, std::int64_t channel, const std::vector<T>& columns) const {
-    const std::int64_t size = blocks_.input_elements();
-    T* y = y_.as<T>() + (image * weight_shape_[1] * groups_ + channel) * size;
-    std::fill_n(y, size, run_.has_input(2) ? run_.inputs[2].as<T>()[channel] : T{0});
+    T* const y = start_plane(image, channel);
     for (std::int64_t k = 0; k < taps_; ++k) add_tap(blocks_, k, columns.data() + k * places_, y);
+  }
+
+  T* plane(std::int64_t image, std::int64_t channel) const {
+    return y_.as<T>() + (image * weight_shape_[1] * groups_ + channel) * blocks_.input_elements();
+  }
+  /// With nothing but the bias.
+  T* start_plane(std::int64_t image, std::int64_t channel) const {
+    T* const y = plane(image, channel);
+    std::fill_n(y, blocks_.input_elements(),
+                run_.has_input(2) ? run_.inputs[2].as<T>()[channel] : T{0});
+    return y;
   }
 
   const Run& run_;

@@ -298,6 +298,15 @@ RandomCall draw_conv_transpose(Draw& draw) {
     dilations.push_back(draw.in(1, 2));
     pads.push_back(x.back() > 2 && weight.back() > 1 ? 1 : 0);
   }
+  if (draw.chance(25)) {  // a wide window over so many places that there are rows of them
+    x.back() = draw.in(16, 70);
+    weight.back() = draw.in(32, 70);
+    strides.back() = draw.in(1, 30);
+    dilations.back() = 1;
+  } else if (draw.chance(25)) {  // images of one place
+    std::fill(x.begin() + 2, x.end(), 1);
+    std::ranges::fill(pads, 0);
+  }
   pads.insert(pads.end(), pads.begin(), pads.begin() + rank);
   const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   RandomCall drawn{.call = {.type = "Conv2DTranspose"},
