@@ -115,7 +115,7 @@ class Depthwise {
     const std::int64_t length = std::ssize(reads_);
     for (std::int64_t r = 0; r < rows_; ++r)
       std::copy_n(weights_of(plane), window_.kernel_elements(), factors + r * (length + w_.kernel));
-    float* y = run_.output(0).as<float>() + plane * window_.output_elements();
+    float* y = y_ + plane * window_.output_elements();
     for (std::int64_t z = 0; z < d_.output; ++z)
       for (std::int64_t row = 0; row < h_.output; row += rows_) {
         const std::int64_t rows = std::min(rows_, h_.output - row),
@@ -126,15 +126,15 @@ class Depthwise {
                              RowsAt<const float>{copy + planes_.number(z, row), reads_.data() + i},
                              {sums, width_}, width_);
         ending_.apply(sums, rows * width_);
-        for (std::int64_t r = 0; r < rows; ++r, y += w_.output)
-          copy_row(sums + r * width_, 1, w_.output, y);
+        copy_rows(sums, width_, w_.output, rows, y, w_.output);
+        y += rows * w_.output;
       }
   }
 
   void run_plane(std::int64_t plane, const float* copy, float* sums) const {
     const float* const weights = weights_of(plane);
     const float bias = bias_of(plane);
-    float* y = run_.output(0).as<float>() + plane * window_.output_elements();
+    float* y = y_ + plane * window_.output_elements();
     for (std::int64_t z = 0; z < d_.output; ++z)
       for (std::int64_t row = 0; row < h_.output; row += rows_) {
         const std::int64_t rows = std::min(rows_, h_.output - row);
@@ -143,8 +143,7 @@ class Depthwise {
           sum_taps(taps_, from, weights, bias, w_.output, y);
         } else {
           sum_taps(taps_, from, weights, bias, (rows - 1) * planes_.row() + w_.output, sums);
-          for (std::int64_t i = 0; i < rows; ++i)
-            copy_row(sums + i * planes_.row(), 1, w_.output, y + i * w_.output);
+          copy_rows(sums, planes_.row(), w_.output, rows, y, w_.output);
         }
         ending_.apply(y, rows * w_.output);
         y += rows * w_.output;
@@ -152,6 +151,7 @@ class Depthwise {
   }
 
   const Run& run_;
+  float* const y_ = run_.output(0).as<float>();
   const RowEnding& ending_;
   const reference::Window window_;
   const reference::WindowAxis &d_ = window_.depth(), &h_ = window_.height(), &w_ = window_.width();

@@ -95,7 +95,7 @@ AOE_WIDE void copy_strided(const T* __restrict from, std::int64_t count, T* __re
 
 /// The ends of what does not fill vectors are copied by two that overlap.
 template <typename T>
-AOE_WIDE void copy_dense(const T* from, std::int64_t count, T* to) {
+AOE_WIDE inline void copy_dense(const T* from, std::int64_t count, T* to) {
   using Vector = typename Lanes<T>::Loose;
   constexpr std::int64_t kWhole = Lanes<T>::kCount, kHalf = kWhole / 2;
   const auto copy_vector = [&](std::int64_t i) {
@@ -116,6 +116,22 @@ AOE_WIDE void copy_dense(const T* from, std::int64_t count, T* to) {
   std::memcpy(to + count - kHalf, from + count - kHalf, kHalf * sizeof(T));
 }
 
+/// even[i] = from[2 * i], odd[i] = from[2 * i + 1], of `count` elements, kPairs at least. The last vectors overlap.
+constexpr std::int64_t kPairs = 8;
+template <typename T>
+AOE_WIDE inline void split_pairs(const T* from, std::int64_t count, T* even, T* odd) {
+  using Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias)) = T;
+  const std::int64_t last = (count - kPairs) / 2 * 2;
+  for (std::int64_t i = 0;; i = std::min(i + kPairs, last)) {
+    const Four a = *reinterpret_cast<const Four*>(from + i),
+               b = *reinterpret_cast<const Four*>(from + i + 4);
+    *reinterpret_cast<Four*>(even + i / 2) = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    *reinterpret_cast<Four*>(odd + i / 2) = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+    if (i == last) break;
+  }
+  if (count % 2 == 1) even[count / 2] = from[count - 1];
+}
+
 }  // namespace
 
 template <typename T>
@@ -126,20 +142,39 @@ void copy_row(const T* from, std::int64_t stride, std::int64_t count, T* to) {
 }
 
 template <typename T>
-void PaddedPlanes::copy(const T* plane, T* to) const {
+AOE_WIDE void copy_rows(const T* from, std::int64_t stride, std::int64_t count, std::int64_t rows,
+                        T* to, std::int64_t to_stride) {
+  for (std::int64_t i = 0; i < rows; ++i) copy_dense(from + i * stride, count, to + i * to_stride);
+}
+
+template <typename T>
+AOE_WIDE void PaddedPlanes::copy(const T* plane, T* to) const {
   const auto& [d, h, w] = window_.axes;
-  const std::int64_t stride = stride_of(w);
-  auto row = rows_.begin();
-  for (std::int64_t i = 0; i < d.input * h.input; ++i, plane += w.input)
+  const std::int64_t stride = stride_of(w), rows = d.input * h.input;
+  const std::int64_t* row = rows_.data();
+  if (stride == 1) {
+    for (std::int64_t i = 0; i < rows; ++i, plane += w.input)
+      copy_dense(plane, w.input, to + *row++);
+    return;
+  }
+  if (stride == 2 && w.input >= kPairs) {
+    for (std::int64_t i = 0; i < rows; ++i, plane += w.input, row += 2)
+      split_pairs(plane, w.input, to + row[0], to + row[1]);
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; ++i, plane += w.input)
     for (std::int64_t x = 0; x < std::min(stride, w.input); ++x)
-      copy_row(plane + x, stride, stride == 1 ? w.input : (w.input - x + stride - 1) / stride,
-               to + *row++);
+      copy_row(plane + x, stride, (w.input - x + stride - 1) / stride, to + *row++);
 }
 
 template void copy_row(const float*, std::int64_t, std::int64_t, float*);
 template void copy_row(const double*, std::int64_t, std::int64_t, double*);
 template void copy_row(const std::int32_t*, std::int64_t, std::int64_t, std::int32_t*);
 template void copy_row(const std::uint8_t*, std::int64_t, std::int64_t, std::uint8_t*);
+template void copy_rows(const float*, std::int64_t, std::int64_t, std::int64_t, float*,
+                        std::int64_t);
+template void copy_rows(const double*, std::int64_t, std::int64_t, std::int64_t, double*,
+                        std::int64_t);
 template void PaddedPlanes::copy(const float*, float*) const;
 template void PaddedPlanes::copy(const double*, double*) const;
 template void PaddedPlanes::copy(const std::uint8_t*, std::uint8_t*) const;

@@ -71,5 +71,9 @@ class PaddedPlanes {
 /// to[i] = from[i * stride]. For rows so short that a call for each would take longer than the copy.
 template <typename T>
 void copy_row(const T* from, std::int64_t stride, std::int64_t count, T* to);
+/// Dense rows of `count` elements, the next of which lies `stride` behind one. Of float and double.
+template <typename T>
+void copy_rows(const T* from, std::int64_t stride, std::int64_t count, std::int64_t rows, T* to,
+               std::int64_t to_stride);
 
 }  // namespace aoe::native

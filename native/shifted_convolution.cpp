@@ -111,8 +111,7 @@ class ShiftedConvolution {
       add_product<T>({weights + i, length}, channels.count(), std::min(kTaps, length - i),
                      RowsAt<const T>{planes, taps_.data() + i}, {sums, block_}, columns);
     ending_.apply(sums, channels.count() * block_);
-    T* const y =
-        run_.output(0).as<T>() + (group * per_group_ + channels.begin) * window_.output_elements();
+    T* const y = y_ + (group * per_group_ + channels.begin) * window_.output_elements();
     write(sums, begin, first, channels.count(), y);
   }
 
@@ -122,13 +121,13 @@ class ShiftedConvolution {
     const std::int64_t plane = window_.output_elements();
     planes_.for_each_row(first, std::min(first + block_, numbers_),
                          [&](std::int64_t at, std::int64_t output, std::int64_t count) {
-                           for (std::int64_t c = 0; c < channels; ++c)
-                             copy_row(sums + c * block_ + (at - begin), 1, count,
-                                      y + c * plane + output);
+                           copy_rows(sums + (at - begin), block_, count, channels, y + output,
+                                     plane);
                          });
   }
 
   const Run& run_;
+  T* const y_ = run_.output(0).as<T>();
   const reference::Window& window_;
   const RowEnding& ending_;
   const PaddedPlanes planes_;

@@ -197,14 +197,14 @@ class UnfoldedConvolution {
   void write(std::int64_t channel, const Block& block, const T* sums) const {
     const std::int64_t plane = window_.output_elements();
     for (const Piece& piece : block.pieces) {
-      T* y = run_.output(0).as<T>() + (piece.image * run_.shape(1)[0] + channel) * plane +
+      T* y = y_ + (piece.image * run_.shape(1)[0] + channel) * plane +
              (piece.z * window_.height().output + piece.y) * window_.width().output + piece.x;
-      for (std::int64_t r = 0; r < block.rows; ++r)
-        copy_row(sums + r * kPanel + piece.column, 1, piece.count, y + r * plane);
+      copy_rows(sums + piece.column, kPanel, piece.count, block.rows, y, plane);
     }
   }
 
   const Run& run_;
+  T* const y_ = run_.output(0).as<T>();
   const reference::Window& window_;
   const RowEnding& ending_;
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);

@@ -232,7 +232,7 @@ class WinogradConvolution {
     /// From the phases of its rows to the plane of an output channel, of all of all images.
     AOE_WIDE void write_rows(std::int64_t channel, const TileRun& tiles) {
       const std::int64_t height = whole_.height_.output, width = whole_.width_.output;
-      float* const plane = whole_.run_.output(0).as<float>() + channel * height * width;
+      float* const plane = whole_.y_ + channel * height * width;
       const std::int64_t first = tiles.begin * kTileSide;
       const std::int64_t count = std::min(tiles.count() * kTileSide, width - first);
       for (std::int64_t i = 0; i < kTileSide; ++i) {
@@ -322,6 +322,7 @@ class WinogradConvolution {
   }
 
   const Run& run_;
+  float* const y_ = run_.output(0).as<float>();
   const reference::WindowAxis &height_, &width_;
   const RowEnding& ending_;
   const std::int64_t tiles_wide_ = (width_.output + kTileSide - 1) / kTileSide;
@@ -366,6 +367,12 @@ bool runs_by_tiles(const Run& run, const reference::Window& window) {
   const std::int64_t groups = run.attrs.get_int("group", 1);
   const Shape& weight = run.shape(1);
   if (run.attrs.has(reference::kHighPrecision) || !has_tiles(weight, groups)) return false;
+  // Transforms take as long for one tile of a row as for a vector of them.
+  const double saved = static_cast<double>(weight[1] * (weight[0] / groups)) /
+                       static_cast<double>(weight[1] + weight[0] / groups) *
+                       static_cast<double>(std::min(kFloats, tiles_along(window.width())));
+  constexpr double kLeastSaved = 60;
+  if (saved < kLeastSaved) return false;
   const std::int64_t tiles =
       run.shape(0)[0] * tiles_along(window.height()) * tiles_along(window.width());
   return suits(window.height()) && suits(window.width()) &&

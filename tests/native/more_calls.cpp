@@ -155,7 +155,11 @@ Geometry draw_tiled(Draw& draw) {
   Geometry drawn{.x = {draw.in(0, 2), groups * inputs, draw.in(23, 40), draw.in(23, 80)},
                  .weight = {groups * draw.in(12, 40), inputs, 3, 3}};
   drawn.attrs.set("group", groups);
-  if (draw.chance(40)) drawn.x = {draw.in(6, 9), drawn.x[1], draw.in(5, 9), draw.in(5, 9)};
+  if (draw.chance(40)) {  // several images of few tiles
+    const std::int64_t channels = draw.in(70, 90);
+    drawn.x = {draw.in(6, 9), groups * channels, draw.in(5, 9), draw.in(5, 9)};
+    drawn.weight = {groups * draw.in(70, 90), channels, 3, 3};
+  }
   std::vector<std::int64_t> pads;
   for (int i = 0; i < 4; ++i) pads.push_back(draw.in(0, 2));
   drawn.attrs.set("pads", pads);
