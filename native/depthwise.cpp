@@ -71,24 +71,24 @@ class Depthwise {
   void run() const {
     const double cost = static_cast<double>(window_.output_elements()) *
                         (0.5 + 0.05 * static_cast<double>(window_.kernel_elements()));
-    run_.threads.share(run_.shape(0)[0] * channels_, cost,
-                       [&](std::int64_t begin, std::int64_t end) {
-                         std::vector<float> copies[2], factors(reads_.size() * rows_);
-                         std::vector<float> sums(
-                             static_cast<std::size_t>(rows_ * std::max(planes_.row(), width_)));
-                         for (std::vector<float>& copy : copies)
-                           copy.resize(static_cast<std::size_t>(planes_.elements() + kLongVector));
-                         copy_plane(begin, copies[begin % 2]);
-                         for (std::int64_t plane = begin; plane < end; ++plane) {
-                           // Of the next one, too: what a core has just written in pieces it must not read in others.
-                           if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
-                           const float* const copy = copies[plane % 2].data();
-                           if (reads_.empty())
-                             run_plane(plane, copy, sums.data());
-                           else
-                             run_tall(plane, copy, factors.data(), sums.data());
-                         }
-                       });
+    run_.threads.share(
+        run_.shape(0)[0] * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
+          std::vector<float> copies[2], factors(reads_.size() * rows_);
+          std::vector<float> sums(
+              static_cast<std::size_t>(rows_ * std::max(planes_.row(), width_) + kFloats));
+          for (std::vector<float>& copy : copies)
+            copy.resize(static_cast<std::size_t>(planes_.elements() + kLongVector));
+          copy_plane(begin, copies[begin % 2]);
+          for (std::int64_t plane = begin; plane < end; ++plane) {
+            // Of the next one, too: what a core has just written in pieces it must not read in others.
+            if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
+            const float* const copy = copies[plane % 2].data();
+            if (reads_.empty())
+              run_plane(plane, copy, sums.data());
+            else
+              run_tall(plane, copy, factors.data(), sums.data());
+          }
+        });
   }
 
  private:
@@ -142,7 +142,8 @@ class Depthwise {
         if (rows == 1) {
           sum_taps(taps_, from, weights, bias, w_.output, y);
         } else {
-          sum_taps(taps_, from, weights, bias, (rows - 1) * planes_.row() + w_.output, sums);
+          const std::int64_t count = (rows - 1) * planes_.row() + w_.output;
+          sum_taps(taps_, from, weights, bias, (count + kFloats - 1) / kFloats * kFloats, sums);
           copy_rows(sums, planes_.row(), w_.output, rows, y, w_.output);
         }
         ending_.apply(y, rows * w_.output);
