@@ -151,9 +151,9 @@ Geometry draw_channels(Draw& draw) {
 
 /// Of as many channels and places that tiles pay (winograd_convolution.h).
 Geometry draw_tiled(Draw& draw) {
-  const std::int64_t groups = draw.in(1, 2), inputs = draw.in(12, 40);
-  Geometry drawn{.x = {draw.in(0, 2), groups * inputs, draw.in(23, 40), draw.in(23, 80)},
-                 .weight = {groups * draw.in(12, 40), inputs, 3, 3}};
+  const std::int64_t groups = draw.in(1, 2), inputs = draw.in(40, 80);
+  Geometry drawn{.x = {draw.in(0, 2), groups * inputs, draw.in(23, 30), draw.in(23, 40)},
+                 .weight = {groups * draw.in(40, 80), inputs, 3, 3}};
   drawn.attrs.set("group", groups);
   if (draw.chance(40)) {  // several images of few tiles
     const std::int64_t channels = draw.in(70, 90);
