@@ -2,6 +2,7 @@
 #include "native/kernel.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "all_kernels.inc"
 #include "base/check.h"
@@ -40,16 +41,27 @@ bool has_vector_form(const Question& question) {
       .has_value();
 }
 
+struct ReadyFormula {
+  reference::Formula formula;
+  std::optional<TypedFormula> typed;
+};
+
+ReadyFormula ready_formula(const Run& run) {
+  const reference::OpDef& def = *reference::ops().find(run.call.type);
+  const reference::Formula formula =
+      formula_of(def, {run.attrs, run.version, run.inputs, {&run.output(0), 1}});
+  return {formula, TypedFormula::of(formula, run.inputs)};
+}
+
 /// Parts of the output for each thread: of every operator that is a formula.
 void run_formula(const Run& run) {
-  const Tensor outputs[] = {run.output(0)};
-  if (outputs[0].data == nullptr) return;
-  const reference::Formula formula = reference::formula_of(
-      *reference::ops().find(run.call.type), {run.attrs, run.version, run.inputs, outputs});
-  if (evaluate_typed(formula, run.inputs, outputs[0], run.threads)) return;
+  const Tensor& output = run.output(0);
+  if (output.data == nullptr) return;
+  const auto ready = run.made_of_call([&] { return ready_formula(run); });
+  if (ready->typed) return ready->typed->evaluate(run.inputs, output, run.threads);
   constexpr double kElementNs = 2;
-  run.threads.share(outputs[0].elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
-    reference::evaluate(formula, run.inputs, outputs[0], begin, end);
+  run.threads.share(output.elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
+    reference::evaluate(ready->formula, run.inputs, output, begin, end);
   });
 }
 

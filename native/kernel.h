@@ -50,21 +50,37 @@ class Run {
   bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].is_present(); }
   const Shape& shape(std::size_t i) const { return inputs[i].desc.shape; }
   /// data == nullptr where nobody reads it, and behind the last.
-  virtual Tensor output(std::size_t i) const = 0;
+  virtual const Tensor& output(std::size_t i) const = 0;
   /// Of a kernel that makes_shapes: where the output lies that has this shape; data == nullptr where nobody reads it.
   virtual Tensor make(std::size_t i, const Shape& shape) const = 0;
   /// Where what is made of input `i` is kept from run to run: nullptr when its values may change.
   virtual std::any* kept(std::size_t) const { return nullptr; }
+  /// The same of what is made of the call and its types alone.
+  virtual std::any* kept_of_call() const { return nullptr; }
 
   /// What make() gives, which depends on input `i` and the call alone (weights in the order in which a product reads them): made once
   /// where the input is a constant. One such thing for each input.
   template <typename Make>
   auto made_of(std::size_t i, const Make& make) const {
+    return made_at(kept(i), make, [&] {
+      check_memory(storage_bytes(inputs[i].desc), "what a kernel makes of its weights");
+    });
+  }
+
+  /// The same of what make() makes of the call and the types of what it reads and makes.
+  template <typename Make>
+  auto made_of_call(const Make& make) const {
+    return made_at(kept_of_call(), make, [] {});
+  }
+
+ private:
+  /// `before`: called where it is made to be kept.
+  template <typename Make, typename Before>
+  static auto made_at(std::any* place, const Make& make, const Before& before) {
     using Made = std::shared_ptr<const std::invoke_result_t<Make>>;
-    std::any* const place = kept(i);
     if (place == nullptr) return Made(new auto(make()));
     if (const Made* made = std::any_cast<Made>(place)) return *made;
-    check_memory(storage_bytes(inputs[i].desc), "what a kernel makes of its weights");
+    before();
     return place->emplace<Made>(new auto(make()));
   }
 };

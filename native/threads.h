@@ -1,13 +1,26 @@
 // Threads: who shares the loops of a kernel. The runtime has a team of them; kernels see no more than this.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <functional>
 
 namespace aoe::native {
 
-/// Iterations [begin, end).
-using Part = std::function<void(std::int64_t begin, std::int64_t end)>;
+/// What is called with iterations [begin, end). It refers to a function that the caller keeps: nothing is copied or allocated.
+class Part {
+ public:
+  template <std::invocable<std::int64_t, std::int64_t> F>
+  Part(const F& function)  // NOLINT: implicit
+      : function_(&function), call_([](const void* called, std::int64_t begin, std::int64_t end) {
+          (*static_cast<const F*>(called))(begin, end);
+        }) {}
+
+  void operator()(std::int64_t begin, std::int64_t end) const { call_(function_, begin, end); }
+
+ private:
+  const void* function_;
+  void (*call_)(const void* called, std::int64_t begin, std::int64_t end);
+};
 
 class Threads {
  public:

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "native/division.h"
-#include "native/wide.h"
+#include "native/formula_loops.h"
+#include "native/scratch.h"
 #include "reference/arithmetic.h"
 #include "reference/broadcast.h"
 #include "reference/strided.h"
@@ -18,7 +18,6 @@
 namespace aoe::native {
 namespace {
 
-using reference::Fn;
 using reference::Formula;
 using reference::FormulaNode;
 
@@ -84,174 +83,159 @@ DataType type_of(const FormulaNode& node) {
   return DataType::kBool;
 }
 
-// ---- loops ----
-
-template <typename T, typename F>
-AOE_WIDE void write(const T* x, std::int64_t count, T* to, F f) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = f(x[i]);
-}
-
-template <typename T, typename F>
-AOE_WIDE void write(const T* a, const T* b, std::int64_t count, T* to, F f) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = f(a[i], b[i]);
-}
-
-template <typename T, typename F>
-AOE_WIDE void write(const T* a, const T* b, const T* c, std::int64_t count, T* to, F f) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = f(a[i], b[i], c[i]);
-}
-
-template <typename T>
-AOE_WIDE void gather(const T* from, std::int64_t stride, std::int64_t count, T* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
-}
-
-/// 1 and 0. Of somebody else's bool any byte but 0 is true.
-template <typename T>
-AOE_WIDE void widen(const std::uint8_t* from, std::int64_t stride, std::int64_t count, T* to) {
-  if (stride == 1) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i] != 0 ? T{1} : T{0};
-    return;
+/// The functions in the order in which they can be computed, each once.
+class Order {
+ public:
+  std::size_t add(const Formula& formula) {
+    if (const auto known = places_.find(formula.get()); known != places_.end())
+      return known->second;
+    TypedFormula::Step step{.node = formula.get()};
+    for (std::size_t i = 0; i < formula->args.size(); ++i) step.args[i] = add(formula->args[i]);
+    steps_.push_back(step);
+    return places_[formula.get()] = steps_.size() - 1;
   }
-  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride] != 0 ? T{1} : T{0};
-}
 
-template <typename T>
-AOE_WIDE void narrow(const T* from, std::int64_t count, std::uint8_t* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i] != 0 ? std::uint8_t{1} : std::uint8_t{0};
-}
+  std::vector<TypedFormula::Step> steps() && { return std::move(steps_); }
 
-/// Those of two numbers. False: it is none.
-template <typename T>
-bool compute_two(Fn fn, const T* a, const T* b, std::int64_t count, T* to) {
-  const auto all = [&](auto f) {
-    write(a, b, count, to, f);
-    return true;
-  };
-  switch (fn) {
-    case Fn::kAdd:
-      return all([](T x, T y) { return reference::add(x, y); });
-    case Fn::kSub:
-      return all([](T x, T y) { return reference::subtract(x, y); });
-    case Fn::kMul:
-      return all([](T x, T y) { return reference::multiply(x, y); });
-    case Fn::kMin:
-      return all([](T x, T y) { return (x < y) | (x != x) ? x : y; });
-    case Fn::kMax:
-      return all([](T x, T y) { return (x > y) | (x != x) ? x : y; });
-    case Fn::kLess:
-      return all([](T x, T y) { return x < y ? T{1} : T{0}; });
-    case Fn::kLessEqual:
-      return all([](T x, T y) { return x <= y ? T{1} : T{0}; });
-    case Fn::kEqual:
-      return all([](T x, T y) { return x == y ? T{1} : T{0}; });
-    default:
-      break;
+ private:
+  std::map<const FormulaNode*, std::size_t> places_;
+  std::vector<TypedFormula::Step> steps_;
+};
+
+// ---- where elements lie ----
+
+struct Place {
+  std::int64_t offset, stride;
+};
+
+/// The output's elements in rows, along which each input has one stride. One row where inputs are as long as the output or one number.
+class InputRows {
+ public:
+  InputRows(std::span<const Tensor> inputs, const Tensor& output)
+      : inputs_(inputs), row_(output.elements()) {
+    const auto is_flat = [&](const Tensor& input) {
+      return !input.is_present() || is_one(input) || input.elements() == row_;
+    };
+    if (std::ranges::all_of(inputs, is_flat)) return;
+    shape_ = output.desc.shape;
+    for (const Tensor& input : inputs)
+      strides_.push_back(input.is_present() && !is_one(input)
+                             ? reference::broadcast_strides(input.desc.shape, shape_)
+                             : reference::Strides(shape_.size(), 0));
+    reference::collapse(shape_, strides_);
+    row_ = shape_.back();
   }
-  if (fn == Fn::kRemainder) return take_remainders(a, b, count, to), true;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (fn == Fn::kDiv) return all([](T x, T y) { return x / y; });
-  } else {
-    constexpr auto kBits = static_cast<std::make_unsigned_t<T>>(sizeof(T) * 8);
-    using Bits = std::make_unsigned_t<T>;
-    if (fn == Fn::kDiv) return divide_all(a, b, count, to), true;
-    if (fn == Fn::kShiftLeft)
-      return all([](T x, T y) {
-        const Bits wide = static_cast<Bits>(x), by = static_cast<Bits>(y);
-        return by < kBits ? static_cast<T>(wide << (by % kBits)) : T{0};
-      });
-    if (fn == Fn::kShiftRight)
-      return all([](T x, T y) {
-        const Bits wide = static_cast<Bits>(x), by = static_cast<Bits>(y);
-        return by < kBits ? static_cast<T>(wide >> (by % kBits)) : T{0};
-      });
-    if (fn == Fn::kAnd) return all([](T x, T y) { return static_cast<T>(x & y); });
-    if (fn == Fn::kOr) return all([](T x, T y) { return static_cast<T>(x | y); });
-    if (fn == Fn::kXor) return all([](T x, T y) { return static_cast<T>(x ^ y); });
+
+  std::int64_t length() const { return row_; }
+
+  /// Of the output's element `at` in input n.
+  Place place(std::size_t n, std::int64_t at) const {
+    if (strides_.empty()) return is_one(inputs_[n]) ? Place{0, 0} : Place{at, 1};
+    const reference::Strides& own = strides_[n];
+    const std::size_t last = shape_.size() - 1;
+    std::int64_t offset = at % row_ * own[last], left = at / row_;
+    for (std::size_t d = last; d-- > 0; left /= shape_[d]) offset += left % shape_[d] * own[d];
+    return {offset, own[last]};
   }
-  return false;
-}
 
-/// Conditions of conditions, which are 1 and 0.
-template <typename T>
-void join_conditions(Fn fn, const T* a, const T* b, std::int64_t count, T* to) {
-  if (fn == Fn::kNot) return write(a, count, to, [](T x) { return x != 0 ? T{0} : T{1}; });
-  if (fn == Fn::kXor) return write(a, b, count, to, [](T x, T y) { return x != y ? T{1} : T{0}; });
-  if (fn == Fn::kAnd) return write(a, b, count, to, [](T x, T y) { return x < y ? x : y; });
-  return write(a, b, count, to, [](T x, T y) { return x < y ? y : x; });
-}
+ private:
+  /// It may have more axes than the result: bounds of a Clip, for one.
+  static bool is_one(const Tensor& input) { return input.elements() == 1; }
 
-// ---- the formula ----
+  std::span<const Tensor> inputs_;
+  std::int64_t row_;
+  Shape shape_ = {};                              ///< empty: flat
+  std::vector<reference::Strides> strides_ = {};  ///< by input; empty: flat
+};
+
+// ---- a part of the output ----
 
 /// Of T, which is std::uint8_t for bool too.
 template <typename T>
-class TypedFormula {
+class FormulaPart {
  public:
-  explicit TypedFormula(const Formula& formula) { add(formula); }
+  FormulaPart(std::span<const TypedFormula::Step> steps, std::span<const Tensor> inputs,
+              const InputRows& rows)
+      : steps_(steps),
+        inputs_(inputs),
+        rows_(rows),
+        room_((std::min(kBlock, rows.length()) + kLine - 1) / kLine * kLine),
+        values_(steps.size() * sizeof(Values)),
+        memory_(steps.size() * static_cast<std::size_t>(room_) * sizeof(T)) {
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      Values& own = values(s);
+      own = {memory_.as<T>() + static_cast<std::int64_t>(s) * room_, nullptr, nullptr};
+      own.from = own.room;
+      if (steps[s].node->fn == Fn::kNumber)
+        std::fill_n(own.room, room_, static_cast<T>(steps[s].node->number));
+    }
+  }
 
   /// Elements [begin, end) of the output.
-  void evaluate(std::span<const Tensor> inputs, const Tensor& output, std::int64_t begin,
-                std::int64_t end);
+  void evaluate(const Tensor& output, std::int64_t begin, std::int64_t end) const {
+    const bool gives_bool = output.desc.dtype == DataType::kBool;
+    const std::size_t last = steps_.size() - 1;
+    const std::int64_t row = rows_.length();
+    for (std::int64_t count = 0; begin < end; begin += count) {
+      count = std::min({kBlock, row - begin % row, end - begin});
+      for (std::size_t s = 0; s <= last; ++s) {
+        const Fn fn = steps_[s].node->fn;
+        if (fn == Fn::kOperand)
+          load(s, begin, count);
+        else if (fn != Fn::kNumber)
+          compute(s, count, s == last && !gives_bool ? output.as<T>() + begin : values(s).room);
+      }
+      if (gives_bool) narrow(values(last).room, count, output.as<std::uint8_t>() + begin);
+    }
+  }
 
  private:
-  static constexpr std::int64_t kBlock = 1024;
+  static constexpr std::int64_t kBlock = 1024, kLine = 64 / sizeof(T);
 
-  /// Of a block of elements: an operand, a number, or a function of earlier steps.
-  struct Step {
-    const FormulaNode* node;
-    std::array<std::size_t, 3> args = {};
-    std::unique_ptr<T[]> values;  ///< kBlock of them
-    const T* from = nullptr;      ///< where its values lie now
-    const T* repeated = nullptr;  ///< the operand's element that all values are
+  /// Of a step, for the elements of a block.
+  struct Values {
+    T* room;
+    const T* from;      ///< where they lie now
+    const T* repeated;  ///< the operand's element that all in the room are
   };
+  Values& values(std::size_t step) const { return values_.as<Values>()[step]; }
 
-  std::size_t add(const Formula& formula);
-  static void load(Step& step, const Tensor& tensor, std::int64_t offset, std::int64_t stride,
-                   std::int64_t count, std::int64_t most);
-  void compute(const Step& step, std::int64_t count, T* to) const;
-
-  std::map<const FormulaNode*, std::size_t> places_;
-  std::vector<Step> steps_;
-};
-
-template <typename T>
-std::size_t TypedFormula<T>::add(const Formula& formula) {
-  if (const auto known = places_.find(formula.get()); known != places_.end()) return known->second;
-  Step step{.node = formula.get(), .values = std::make_unique<T[]>(kBlock)};
-  for (std::size_t i = 0; i < formula->args.size(); ++i) step.args[i] = add(formula->args[i]);
-  if (formula->fn == Fn::kNumber)
-    std::fill_n(step.values.get(), kBlock, static_cast<T>(formula->number));
-  step.from = step.values.get();
-  steps_.push_back(std::move(step));
-  return places_[formula.get()] = steps_.size() - 1;
-}
-
-/// `count` elements of an operand from `offset` on; of one that stands still as many as `most`, for later blocks of the row.
-template <typename T>
-void TypedFormula<T>::load(Step& step, const Tensor& tensor, std::int64_t offset,
-                           std::int64_t stride, std::int64_t count, std::int64_t most) {
-  T* values = step.values.get();
-  step.from = values;
-  if (step.node->type == DataType::kBool)
-    return widen(tensor.as<std::uint8_t>() + offset, stride, count, values);
-  const T* from = tensor.as<T>() + offset;
-  if (stride == 1) {
-    step.from = from;
-  } else if (stride != 0) {
-    gather(from, stride, count, values);
-  } else if (step.repeated != from) {
-    std::fill_n(values, most, *from);
-    step.repeated = from;
+  /// `count` elements of an operand for those of the output from `at` on; of one that stands still all that the room takes, for later blocks.
+  void load(std::size_t step, std::int64_t at, std::int64_t count) const {
+    Values& own = values(step);
+    const FormulaNode& node = *steps_[step].node;
+    const auto n = static_cast<std::size_t>(node.operand);
+    const auto [offset, stride] = rows_.place(n, at);
+    own.from = own.room;
+    if (node.type == DataType::kBool)
+      return widen(inputs_[n].as<std::uint8_t>() + offset, stride, count, own.room);
+    const T* from = inputs_[n].as<T>() + offset;
+    if (stride == 1) {
+      own.from = from;
+    } else if (stride != 0) {
+      gather(from, stride, count, own.room);
+    } else if (own.repeated != from) {
+      std::fill_n(own.room, std::min(room_, rows_.length()), *from);
+      own.repeated = from;
+    }
   }
-}
+
+  void compute(std::size_t step, std::int64_t count, T* to) const;
+
+  std::span<const TypedFormula::Step> steps_;
+  std::span<const Tensor> inputs_;
+  const InputRows& rows_;
+  const std::int64_t room_;  ///< elements, for each step
+  Scratch values_, memory_;
+};
 
 /// Conditions are 1 and 0.
 template <typename T>
-void TypedFormula<T>::compute(const Step& step, std::int64_t count, T* to) const {
-  const T *a = steps_[step.args[0]].from, *b = steps_[step.args[1]].from,
-          *c = steps_[step.args[2]].from;
-  const Fn fn = step.node->fn;
-  if (step.node->type == DataType::kBool && joins_conditions(fn))
+void FormulaPart<T>::compute(std::size_t step, std::int64_t count, T* to) const {
+  const auto& args = steps_[step].args;
+  const T *a = values(args[0]).from, *b = values(args[1]).from, *c = values(args[2]).from;
+  const Fn fn = steps_[step].node->fn;
+  if (steps_[step].node->type == DataType::kBool && joins_conditions(fn))
     return join_conditions(fn, a, b, count, to);
   if (compute_two(fn, a, b, count, to)) return;
   if (fn == Fn::kNeg) return write(a, count, to, [](T x) { return reference::negate(x); });
@@ -268,85 +252,65 @@ void TypedFormula<T>::compute(const Step& step, std::int64_t count, T* to) const
   AOE_CHECK(false, "a function that has no loop");
 }
 
-template <typename T>
-void TypedFormula<T>::evaluate(std::span<const Tensor> inputs, const Tensor& output,
-                               std::int64_t begin, std::int64_t end) {
-  Shape shape = output.desc.shape;
-  std::vector<reference::Strides> strides;
-  for (const Tensor& input : inputs) {
-    // One number may have more axes than the result: bounds of a Clip, for one.
-    const bool is_spread = input.is_present() && input.elements() != 1;
-    strides.push_back(is_spread ? reference::broadcast_strides(input.desc.shape, shape)
-                                : reference::Strides(shape.size(), 0));
+/// Calls f.operator()<T>(); false where there are no loops of the type.
+template <typename F>
+bool with_type(DataType type, const F& f) {
+  switch (type) {
+    case DataType::kFloat:
+      return f.template operator()<float>(), true;
+    case DataType::kDouble:
+      return f.template operator()<double>(), true;
+    case DataType::kInt8:
+      return f.template operator()<std::int8_t>(), true;
+    case DataType::kInt16:
+      return f.template operator()<std::int16_t>(), true;
+    case DataType::kInt32:
+      return f.template operator()<std::int32_t>(), true;
+    case DataType::kInt64:
+      return f.template operator()<std::int64_t>(), true;
+    case DataType::kUint16:
+      return f.template operator()<std::uint16_t>(), true;
+    case DataType::kUint32:
+      return f.template operator()<std::uint32_t>(), true;
+    case DataType::kUint64:
+      return f.template operator()<std::uint64_t>(), true;
+    case DataType::kUint8:
+    case DataType::kBool:
+      return f.template operator()<std::uint8_t>(), true;
+    default:
+      return false;
   }
-  reference::collapse(shape, strides);
-  const std::size_t last = shape.size() - 1;
-  const bool gives_bool = output.desc.dtype == DataType::kBool;
-  for (std::int64_t count = 0; begin < end; begin += count) {
-    const std::int64_t column = begin % shape[last], row = begin / shape[last];
-    count = std::min({kBlock, shape[last] - column, end - begin});
-    for (Step& step : steps_) {
-      const bool is_result = &step == &steps_.back() && !gives_bool;
-      if (step.node->fn == Fn::kNumber) continue;
-      if (step.node->fn != Fn::kOperand) {
-        compute(step, count, is_result ? output.as<T>() + begin : step.values.get());
-        continue;
-      }
-      const auto n = static_cast<std::size_t>(step.node->operand);
-      std::int64_t offset = column * strides[n][last], left = row;
-      for (std::size_t d = last; d-- > 0; left /= shape[d])
-        offset += left % shape[d] * strides[n][d];
-      load(step, inputs[n], offset, strides[n][last], count, std::min(kBlock, shape[last]));
-    }
-    if (gives_bool) narrow(steps_.back().values.get(), count, output.as<std::uint8_t>() + begin);
-  }
-}
-
-template <typename T>
-bool run_as(const Formula& formula, std::span<const Tensor> inputs, const Tensor& output,
-            Threads& threads) {
-  constexpr double kElementNs = 0.3;
-  threads.share(output.elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
-    TypedFormula<T>(formula).evaluate(inputs, output, begin, end);
-  });
-  return true;
 }
 
 }  // namespace
 
-bool evaluate_typed(const Formula& formula, std::span<const Tensor> inputs, const Tensor& output,
-                    Threads& threads) {
+TypedFormula::TypedFormula(Formula formula, DataType type)
+    : formula_(std::move(formula)), type_(type) {
+  Order order;
+  order.add(formula_);
+  steps_ = std::move(order).steps();
+}
+
+std::optional<TypedFormula> TypedFormula::of(Formula formula, std::span<const Tensor> inputs) {
   const DataType type = type_of(*formula.get());
   const bool is_function = formula->fn != Fn::kOperand && formula->fn != Fn::kNumber;
   const bool has_types = std::ranges::all_of(inputs, [&](const Tensor& input) {
     return !input.is_present() || input.desc.dtype == type || input.desc.dtype == DataType::kBool;
   });
-  if (!is_function || !has_types || !takes(*formula.get(), type, true)) return false;
-  switch (type) {
-    case DataType::kFloat:
-      return run_as<float>(formula, inputs, output, threads);
-    case DataType::kDouble:
-      return run_as<double>(formula, inputs, output, threads);
-    case DataType::kInt32:
-      return run_as<std::int32_t>(formula, inputs, output, threads);
-    case DataType::kInt64:
-      return run_as<std::int64_t>(formula, inputs, output, threads);
-    case DataType::kInt8:
-      return run_as<std::int8_t>(formula, inputs, output, threads);
-    case DataType::kInt16:
-      return run_as<std::int16_t>(formula, inputs, output, threads);
-    case DataType::kUint16:
-      return run_as<std::uint16_t>(formula, inputs, output, threads);
-    case DataType::kUint32:
-      return run_as<std::uint32_t>(formula, inputs, output, threads);
-    case DataType::kUint64:
-      return run_as<std::uint64_t>(formula, inputs, output, threads);
-    case DataType::kUint8:
-    case DataType::kBool:
-      return run_as<std::uint8_t>(formula, inputs, output, threads);
-    default:
-      return false;
-  }
+  if (!is_function || !has_types || !takes(*formula.get(), type, true)) return {};
+  if (!with_type(type, []<typename T>() {})) return {};
+  return TypedFormula(std::move(formula), type);
+}
+
+void TypedFormula::evaluate(std::span<const Tensor> inputs, const Tensor& output,
+                            Threads& threads) const {
+  const InputRows rows(inputs, output);
+  with_type(type_, [&]<typename T>() {
+    constexpr double kElementNs = 0.3;
+    threads.share(output.elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
+      FormulaPart<T>(steps_, inputs, rows).evaluate(output, begin, end);
+    });
+  });
 }
 
 }  // namespace aoe::native

@@ -57,14 +57,13 @@ bool fits(const Tensor& given, const TensorDesc& declared) {
 }
 
 void check_buffer(const Tensor& given, const OmTensor& declared, const char* what) {
-  const std::string where = std::string(what) + " '" + declared.name + "'";
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitCode::kData, why, std::string(what) + " '" + declared.name + "'");
+  };
   if (!fits(given, declared.desc))
-    throw Error(
-        ExitCode::kData,
-        "the buffer is " + to_string(given.desc) + ", the model has " + to_string(declared.desc),
-        where);
-  if (given.data == nullptr && given.elements() > 0)
-    throw Error(ExitCode::kData, "there is no buffer", where);
+    refuse("the buffer is " + to_string(given.desc) + ", the model has " +
+           to_string(declared.desc));
+  if (given.data == nullptr && given.elements() > 0) refuse("there is no buffer");
 }
 
 std::shared_ptr<const TextIndex> texts_of(const Om& om, const Executor* sibling) {
@@ -206,10 +205,11 @@ void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tenso
     }
     check_buffer(given_outputs[i], declared, "output");
     if (declared.place == Place::kOutput && declared.offset == i)
-      tensors_.bind(om.outputs[i], given_outputs[i]);
+      tensors_.bind(om.outputs[i], given_outputs[i].desc.shape, given_outputs[i].data);
   }
   for (std::size_t i = 0; i < given_inputs.size(); ++i)
-    tensors_.bind(om.inputs[i], shared_.input(i, given_inputs[i], given_outputs));
+    tensors_.bind(om.inputs[i], given_inputs[i].desc.shape,
+                  shared_.input(i, given_inputs[i], given_outputs));
   buffers_.bind();
 }
 
@@ -220,7 +220,7 @@ void Executor::State::hand_over_outputs(std::span<Tensor> given_outputs) const {
     const int id = om.outputs[i];
     const OmTensor& declared = om.tensors[id];
     if (declared.place == Place::kOutput && declared.offset == i) continue;
-    const Tensor result = tensors_.view(id);
+    const Tensor& result = tensors_.view(id);
     if (is_static(declared.desc.shape)) {
       if (result.desc.shape != declared.desc.shape)
         throw Error(ExitCode::kFailure,

@@ -36,7 +36,7 @@ SharedBuffers::SharedBuffers(const Om& om) : aside_(om.inputs.size()) {
   }
 }
 
-Tensor SharedBuffers::input(std::size_t i, const Tensor& given, std::span<const Tensor> outputs) {
+void* SharedBuffers::input(std::size_t i, const Tensor& given, std::span<const Tensor> outputs) {
   const auto must_not_overwrite = [&](std::size_t o) {
     if (outputs[o].data == nullptr || !overlap(given, outputs[o])) return false;
     const auto pair = overwritten_.find(o);
@@ -44,11 +44,11 @@ Tensor SharedBuffers::input(std::size_t i, const Tensor& given, std::span<const 
   };
   bool is_shared = false;
   for (std::size_t o = 0; o < outputs.size() && !is_shared; ++o) is_shared = must_not_overwrite(o);
-  if (!is_shared) return given;
+  if (!is_shared) return given.data;
   const std::size_t size_bytes = storage_bytes(given.desc);
   if (aside_[i].size_bytes() < size_bytes) aside_[i] = AlignedMemory(size_bytes);
   std::memcpy(aside_[i].data(), given.data, size_bytes);
-  return {given.desc, aside_[i].data()};
+  return aside_[i].data();
 }
 
 }  // namespace aoe::runtime

@@ -16,9 +16,9 @@ class SharedBuffers {
  public:
   explicit SharedBuffers(const Om& om);
 
-  /// The input as the run shall read it: itself, or a copy that is valid until the next call for it. `outputs` have no
+  /// Where the run shall read the input: itself, or a copy that is valid until the next call for it. `outputs` have no
   /// data where no buffer is given.
-  Tensor input(std::size_t i, const Tensor& given, std::span<const Tensor> outputs);
+  void* input(std::size_t i, const Tensor& given, std::span<const Tensor> outputs);
 
  private:
   std::map<std::size_t, std::size_t> overwritten_;  ///< output -> the input that it may overwrite

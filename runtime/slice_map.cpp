@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "native/scratch.h"
 #include "reference/axes.h"
 #include "reference/broadcast.h"
 #include "reference/slicing.h"
@@ -58,42 +59,26 @@ void repeat(std::byte* to, std::size_t bytes, std::int64_t count) {
 
 }  // namespace
 
+/// One input or output of a body, and what it is a part of. How it lies there holds as long as shapes do.
 struct SliceMap::Border {
-  Tensor whole;
-  Tensor part;                 ///< where the body reads or writes; data == nullptr: nobody wants it
+  int id;                      ///< of the whole; -1: nobody wants it
+  TensorDesc part;             ///< the body's
   std::int64_t axis = kWhole;  ///< the last of the sliced ones
-  std::int64_t dims = 1;
-  std::int64_t slices = 0;  ///< of a part
+  reference::AxisView view;    ///< of the whole
+  std::size_t bytes = 0;       ///< of a slice
+  std::int64_t slices = 0;     ///< of a part
+  bool is_apart = false;       ///< in memory of its own, as it does not lie in one piece
   reference::Strides strides =
       {};  ///< of an input that is stretched, in slices of its own: by sliced axis, those that go on alike as one
   Shape places = {};  ///< to which, of these axes
-  AlignedMemory memory = {};
 
-  reference::AxisView view() const { return view_slices(whole.desc.shape, axis, dims); }
-  std::size_t slice_bytes() const { return at(view().inner) * size_bytes(whole.desc.dtype); }
   bool is_stretched() const { return !strides.empty(); }
 
-  /// `part` lies inside `whole` where it can, or else in memory of its own.
-  void place(std::int64_t first, std::int64_t count) {
-    if (axis == kWhole || part.data == nullptr) return;
-    if (view().outer == 1 && count == slices && !is_stretched()) {
-      part.data = whole.as<char>() + at(first) * slice_bytes();
-      return;
-    }
-    const std::size_t bytes = storage_bytes(part.desc);
-    if (memory.size_bytes() < bytes) memory = AlignedMemory(bytes);
-    part.data = memory.data();
-  }
-  bool is_apart() const { return axis != kWhole && part.data == memory.data(); }
-
-  /// Behind the last slice that is there it stands again: what is computed of it harms nobody.
-  void read(std::int64_t first, std::int64_t count) const {
-    if (!is_apart()) return;
-    const reference::AxisView own = view();
-    const std::size_t bytes = slice_bytes();
-    for (std::int64_t o = 0; o < own.outer; ++o) {
-      const std::byte* from = whole.as<std::byte>() + at(o * own.dim) * bytes;
-      std::byte* to = part.as<std::byte>() + at(o * slices) * bytes;
+  /// `whole`: its data. Behind the last slice that is there it stands again: what is computed of it harms nobody.
+  void read(const void* whole, void* part_data, std::int64_t first, std::int64_t count) const {
+    for (std::int64_t o = 0; o < view.outer; ++o) {
+      const std::byte* from = static_cast<const std::byte*>(whole) + at(o * view.dim) * bytes;
+      std::byte* to = static_cast<std::byte*>(part_data) + at(o * slices) * bytes;
       if (is_stretched())
         read_stretched(from, to, first, count);
       else
@@ -101,20 +86,17 @@ struct SliceMap::Border {
       repeat(to + at(count - 1) * bytes, bytes, slices - count + 1);
     }
   }
-  void write(std::int64_t first, std::int64_t count) const {
-    if (!is_apart() || whole.data == nullptr) return;
-    const reference::AxisView own = view();
-    const std::size_t bytes = slice_bytes();
-    for (std::int64_t o = 0; o < own.outer; ++o)
-      std::memcpy(whole.as<char>() + at(o * own.dim + first) * bytes,
-                  part.as<char>() + at(o * slices) * bytes, at(count) * bytes);
+  void write(const void* part_data, void* whole, std::int64_t first, std::int64_t count) const {
+    for (std::int64_t o = 0; o < view.outer; ++o)
+      std::memcpy(static_cast<std::byte*>(whole) + at(o * view.dim + first) * bytes,
+                  static_cast<const std::byte*>(part_data) + at(o * slices) * bytes,
+                  at(count) * bytes);
   }
 
  private:
   /// Runs along the innermost of the sliced axes.
   void read_stretched(const std::byte* from, std::byte* to, std::int64_t first,
                       std::int64_t count) const {
-    const std::size_t bytes = slice_bytes();
     const std::int64_t row = places.back();
     for (std::int64_t i = first; i < first + count;) {
       const std::int64_t run = std::min(row - i % row, first + count - i);
@@ -172,7 +154,13 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
   for (Part& part : parts_)
     part.slices = part.executor->input(at(sliced - axes_.begin())).desc.shape[at(*sliced)];
   std::ranges::sort(parts_, std::ranges::greater(), &Part::slices);
-  for (const Part& part : parts_) lengths_.push_back(part.slices);
+  for (Part& part : parts_) {
+    lengths_.push_back(part.slices);
+    const Executor& body = *part.executor;
+    for (std::size_t i = 0; i < body.input_count(); ++i) part.given.push_back({body.input(i).desc});
+    for (std::size_t i = 0; i < body.output_count(); ++i)
+      part.made.push_back({body.output(i).desc});
+  }
 }
 
 /// They are graphs of static shapes that read and make what the step does, but for the number of slices, which is one for all of a
@@ -238,26 +226,41 @@ Shape SliceMap::count_places() const {
   return places;
 }
 
-std::vector<SliceMap::Border> SliceMap::inputs(const Part& part, const Shape& places) const {
-  std::vector<Border> borders;
+SliceMap::Border SliceMap::border(int id, const TensorDesc& part, std::int64_t axis,
+                                  const Shape& shape, std::int64_t slices) const {
+  Border made{.id = id, .part = part, .axis = axis};
+  if (axis == kWhole) return made;
+  made.view = view_slices(shape, axis, dims_);
+  made.bytes = at(made.view.inner) * size_bytes(part.dtype);
+  made.slices = part.shape[at(axis)];
+  made.is_apart = made.view.outer != 1 || slices < made.slices;
+  return made;
+}
+
+void SliceMap::set_borders(Part& part, const Shape& places) const {
+  const std::int64_t slices = element_count(places);
+  part.reads.clear();
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const Tensor whole = tensors_.view(step_.inputs[i]);
-    Border border{.whole = whole,
-                  .part = {part.executor->input(i).desc, whole.data},
-                  .axis = axes_[i],
-                  .dims = dims_,
-                  .slices = part.slices};
-    if (axes_[i] != kWhole) {
-      const Shape own = places_of(whole.desc.shape, axes_[i], dims_);
-      if (element_count(own) != element_count(places)) {
-        border.strides = reference::broadcast_strides(own, places);
-        border.places = places;
-        reference::collapse(border.places, {&border.strides, 1});  // runs are as long as can be
-      }
-    }
-    borders.push_back(std::move(border));
+    const int id = step_.inputs[i];
+    const Shape& shape = tensors_.view(id).desc.shape;
+    Border& read =
+        part.reads.emplace_back(border(id, part.executor->input(i).desc, axes_[i], shape, slices));
+    if (axes_[i] == kWhole) continue;
+    const Shape own = places_of(shape, axes_[i], dims_);
+    if (element_count(own) == slices) continue;
+    read.is_apart = true;
+    read.strides = reference::broadcast_strides(own, places);
+    read.places = places;
+    reference::collapse(read.places, {&read.strides, 1});  // runs are as long as can be
   }
-  return borders;
+  part.makes.clear();
+  for (std::size_t i = 0; i < part.executor->output_count(); ++i) {
+    const TensorDesc& desc = part.executor->output(i).desc;
+    const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
+    Border& make = part.makes.emplace_back(border(
+        id, desc, output_axes_[i], with_places(desc.shape, output_axes_[i], places), slices));
+    make.is_apart |= id < 0;
+  }
 }
 
 /// Before the first part: others would lose what those before them have written.
@@ -274,25 +277,6 @@ void SliceMap::prepare_outputs(const Shape& places) const {
   }
 }
 
-std::vector<SliceMap::Border> SliceMap::outputs(const Part& part, const Shape& places) const {
-  std::vector<Border> borders;
-  for (std::size_t i = 0; i < part.executor->output_count(); ++i) {
-    const TensorDesc& desc = part.executor->output(i).desc;
-    const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
-    Border border{.whole = {desc, nullptr},
-                  .part = {desc, nullptr},
-                  .axis = output_axes_[i],
-                  .dims = dims_,
-                  .slices = part.slices};
-    border.whole.desc.shape = with_places(desc.shape, border.axis, places);
-    if (id >= 0) border.whole = tensors_.view(id);
-    if (id < 0) border.memory = AlignedMemory(storage_bytes(desc));
-    border.part.data = id < 0 ? border.memory.data() : border.whole.data;
-    borders.push_back(std::move(border));
-  }
-  return borders;
-}
-
 /// Parts of many slices take turns at no cost, if weights stay in a cache: 16 rows of 256 by 256x768 take an eighth of 128 rows' time.
 /// What lies in one piece is copied for a part that is not full, so that shorter ones are faster.
 std::size_t SliceMap::next_part(std::span<const std::int64_t> lengths, std::int64_t left,
@@ -306,35 +290,76 @@ std::size_t SliceMap::next_part(std::span<const std::int64_t> lengths, std::int6
   return lengths.size() - 1;
 }
 
-void SliceMap::run_part(const Part& part, std::span<Border> inputs, std::span<Border> outputs,
-                        std::int64_t first, std::int64_t count, TaskClock& clock) {
-  std::vector<Tensor> reads, makes;
-  for (Border& input : inputs) {
-    input.place(first, count);
-    input.read(first, count);
-    reads.push_back(input.part);
+bool SliceMap::are_seen() const {
+  if (!is_planned_) return false;
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (axes_[i] != kWhole && tensors_.view(step_.inputs[i]).desc.shape != seen_[i]) return false;
+  return true;
+}
+
+/// Which parts a run takes, by the shapes of what it reads.
+void SliceMap::plan() {
+  is_planned_ = false;
+  const Shape places = count_places();
+  const std::int64_t slices = element_count(places);
+  prepare_outputs(places);
+  turns_.clear();
+  for (std::int64_t done = 0; done < slices;) {
+    const std::size_t part = next_part(lengths_, slices - done, slices, is_in_place_);
+    const std::int64_t length = lengths_[part];
+    set_borders(parts_[part], places);
+    turns_.push_back({.part = part,
+                      .count = std::min(length, slices),
+                      .begin = done,
+                      .times = std::max<std::int64_t>(1, (slices - done) / length)});
+    done += turns_.back().times * length;
   }
-  for (Border& output : outputs) {
-    if (output.whole.data != nullptr) output.place(first, count);
-    makes.push_back(output.part);
+  slices_ = slices;
+  seen_.resize(axes_.size());
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (axes_[i] != kWhole) seen_[i] = tensors_.view(step_.inputs[i]).desc.shape;
+  is_planned_ = true;
+}
+
+/// What each body's tensor is in this turn: all of one that is not sliced, a piece of the whole, or room.
+void SliceMap::run_turn(const Turn& turn, TaskClock& clock) {
+  Part& part = parts_[turn.part];
+  std::vector<native::Scratch> rooms;  // while the turn lasts
+  const auto begin_at = [&](const Border& border, Tensor& tensor) {
+    if (border.is_apart)
+      tensor.data = rooms.emplace_back(storage_bytes(border.part)).as<void>();
+    else if (border.axis == kWhole)
+      tensor.data = tensors_.address(border.id);
+  };
+  for (std::size_t i = 0; i < part.reads.size(); ++i) begin_at(part.reads[i], part.given[i]);
+  for (std::size_t i = 0; i < part.makes.size(); ++i) begin_at(part.makes[i], part.made[i]);
+  const auto piece = [&](const Border& border, std::int64_t first) {
+    return static_cast<std::byte*>(tensors_.address(border.id)) + at(first) * border.bytes;
+  };
+  for (std::int64_t n = 0; n < turn.times; ++n) {
+    const std::int64_t first = std::min(turn.begin + n * lengths_[turn.part], slices_ - turn.count);
+    for (std::size_t i = 0; i < part.reads.size(); ++i) {
+      const Border& read = part.reads[i];
+      if (read.is_apart)
+        read.read(tensors_.address(read.id), part.given[i].data, first, turn.count);
+      else if (read.axis != kWhole)
+        part.given[i].data = piece(read, first);
+    }
+    for (std::size_t i = 0; i < part.makes.size(); ++i)
+      if (!part.makes[i].is_apart) part.made[i].data = piece(part.makes[i], first);
+    owner_.run_body(*part.executor, part.given, part.made, clock);
+    for (std::size_t i = 0; i < part.makes.size(); ++i) {
+      const Border& make = part.makes[i];
+      if (make.is_apart && make.id >= 0)
+        make.write(part.made[i].data, tensors_.address(make.id), first, turn.count);
+    }
   }
-  owner_.run_body(*part.executor, reads, makes, clock);
-  for (const Border& output : outputs) output.write(first, count);
 }
 
 void SliceMap::run(const TaskRecording& recording) {
   TaskClock clock(recording);
-  const Shape places = count_places();
-  const std::int64_t slices = element_count(places);
-  prepare_outputs(places);
-  for (std::int64_t done = 0; done < slices;) {
-    const Part& part = parts_[next_part(lengths_, slices - done, slices, is_in_place_)];
-    const std::int64_t count = std::min(part.slices, slices);
-    std::vector<Border> reads = inputs(part, places), makes = outputs(part, places);
-    for (std::int64_t full = std::max<std::int64_t>(1, (slices - done) / part.slices); full > 0;
-         --full, done += part.slices)
-      run_part(part, reads, makes, std::min(done, slices - count), count, clock);
-  }
+  if (!are_seen()) plan();
+  for (const Turn& turn : turns_) run_turn(turn, clock);
   owner_.task_done(clock);
 }
 

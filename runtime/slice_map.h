@@ -42,20 +42,29 @@ class SliceMap final : public Runnable {
   void run(const TaskRecording& recording) override;
 
  private:
-  /// One input or output: all of it, and room for a part that does not lie in one piece.
   struct Border;
-  /// The bodies for one length of parts.
+  /// The body for one length of parts.
   struct Part {
     std::unique_ptr<Executor> executor;
     std::int64_t slices = 0;
+    std::vector<Border> reads, makes;  ///< as they lie in this run
+    std::vector<Tensor> given, made;   ///< to the body, and by it
+  };
+  /// Runs of one length of parts in a row.
+  struct Turn {
+    std::size_t part = 0;
+    std::int64_t count = 0;  ///< slices of each that are there
+    std::int64_t begin = 0, times = 0;
   };
   void check_bodies(const Om& om) const;
   Shape count_places() const;
-  std::vector<Border> inputs(const Part& part, const Shape& places) const;
-  std::vector<Border> outputs(const Part& part, const Shape& places) const;
+  Border border(int id, const TensorDesc& part, std::int64_t axis, const Shape& shape,
+                std::int64_t slices) const;
+  void set_borders(Part& part, const Shape& places) const;
   void prepare_outputs(const Shape& places) const;
-  void run_part(const Part& part, std::span<Border> inputs, std::span<Border> outputs,
-                std::int64_t first, std::int64_t count, TaskClock& clock);
+  bool are_seen() const;
+  void plan();
+  void run_turn(const Turn& turn, TaskClock& clock);
   [[noreturn]] void refuse(const std::string& why) const;
 
   const OmStep& step_;
@@ -67,6 +76,11 @@ class SliceMap final : public Runnable {
   AlignedMemory arena_;      ///< of whichever body runs
   std::vector<Part> parts_;  ///< the longest first
   std::vector<std::int64_t> lengths_;
+  // Of the last run, for the next that has the same shapes.
+  bool is_planned_ = false;
+  std::vector<Shape> seen_;  ///< of inputs that are sliced
+  std::vector<Turn> turns_;
+  std::int64_t slices_ = 0;
 };
 
 }  // namespace aoe::runtime

@@ -9,15 +9,6 @@
 namespace aoe::runtime {
 namespace {
 
-bool agrees(const TensorDesc& found, const TensorDesc& declared) {
-  if (found.dtype != declared.dtype || found.shape.size() != declared.shape.size()) return false;
-  for (std::size_t i = 0; i < found.shape.size(); ++i)
-    if (found.shape[i] != kUnknownDim && declared.shape[i] != kUnknownDim &&
-        found.shape[i] != declared.shape[i])
-      return false;
-  return true;
-}
-
 /// Such ops have to be computed to tell what they give; where that takes long, only a run looks.
 bool is_dear_to_infer(const reference::OpCall& call, const std::vector<Tensor>& inputs) {
   constexpr double kMostSteps = 1e5;
@@ -53,10 +44,27 @@ std::vector<TensorDesc> infer_before_run(const Om& om, const OmStep& step) {
 
 }  // namespace
 
-std::vector<Tensor> views_of(const std::vector<int>& ids, const TensorTable& tensors) {
-  std::vector<Tensor> views;
-  for (const int id : ids) views.push_back(tensors.view(id));
-  return views;
+bool agrees(const TensorDesc& found, const TensorDesc& declared) {
+  if (found.dtype != declared.dtype || found.shape.size() != declared.shape.size()) return false;
+  for (std::size_t i = 0; i < found.shape.size(); ++i)
+    if (found.shape[i] != kUnknownDim && declared.shape[i] != kUnknownDim &&
+        found.shape[i] != declared.shape[i])
+      return false;
+  return true;
+}
+
+StepTensors::StepTensors(const Om& om, const std::vector<int>& ids, const TensorTable& tensors)
+    : ids_(ids), tensors_(tensors) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    views_.push_back(tensors.view(ids[i]));
+    const Place place = ids[i] < 0 ? Place::kWeight : om.tensors[ids[i]].place;
+    if (place != Place::kWeight && place != Place::kArena) changing_.push_back(i);
+  }
+}
+
+std::span<const Tensor> StepTensors::now() {
+  for (const std::size_t i : changing_) views_[i] = tensors_.view(ids_[i]);
+  return views_;
 }
 
 std::string inference_fault(const Om& om, const OmStep& step) {
@@ -87,45 +95,22 @@ bool is_certain(const Om& om, const OmStep& step) {
   return true;
 }
 
-void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> inputs,
-                     TensorTable& tensors, int shared) {
-  const std::vector<TensorDesc> descs = reference::infer(step.call, inputs, step.outputs.size());
-  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-    const int id = step.outputs[i];
-    if (id < 0) continue;
-    const std::string output = "output " + std::to_string(i);
-    if (i >= descs.size() || !is_static(descs[i].shape))
-      throw Error(ExitCode::kFailure, "the shape of " + output + " cannot be told");
-    const TensorDesc& declared = om.tensors[id].desc;
-    if (!agrees(descs[i], declared))
-      throw Error(ExitCode::kFailure, output + " is " + to_string(descs[i]) + ", the model says " +
-                                          to_string(declared));
-    if (!tensors.is_dynamic(id)) continue;
-    if (shared >= 0 && storage_bytes(tensors.view(shared).desc) == storage_bytes(descs[i]))
-      tensors.share(id, descs[i], shared);
-    else
-      tensors.allocate(id, descs[i]);
-  }
-}
-
 int input_written_in_place(const OmStep& step) {
   const reference::OpDef* def = reference::ops().find(step.call.type);
   const bool is_in_place = def != nullptr && def->writes_in_place;
   return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
 }
 
-void run_naming(const OmStep& step, const std::function<void()>& f) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ExitCode::kFailure, why, "op '" + step.name + "' (" + step.types_text() + ")");
-  };
+void end_naming(const OmStep& step) {
+  const std::string op = "op '" + step.name + "' (" + step.types_text() + ")";
   try {
-    f();
+    throw;
   } catch (const Error& e) {
-    refuse(e.what());
+    throw Error(ExitCode::kFailure, e.what(), op);
   } catch (const OutOfMemory& e) {
-    throw OutOfMemory("op '" + step.name + "' (" + step.types_text() + "): " + e.what());
+    throw OutOfMemory(op + ": " + e.what());
   } catch (const reference::Undetermined&) {
-    refuse("the rank of its output cannot be told");
+    throw Error(ExitCode::kFailure, "the rank of its output cannot be told", op);
   }
 }
 

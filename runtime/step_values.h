@@ -2,7 +2,6 @@
 // and in it. Shapes may be known only when they run.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +11,21 @@
 
 namespace aoe::runtime {
 
-/// Absent ones as absent tensors.
-std::vector<Tensor> views_of(const std::vector<int>& ids, const TensorTable& tensors);
+/// Inputs or outputs of a step as its runs see them, absent ones as absent tensors. Kept from run to run, so that none allocates.
+class StepTensors {
+ public:
+  /// All outlive this.
+  StepTensors(const Om& om, const std::vector<int>& ids, const TensorTable& tensors);
+  /// Until the next call.
+  std::span<const Tensor> now();
+
+ private:
+  const std::vector<int>& ids_;
+  const TensorTable& tensors_;
+  std::vector<Tensor> views_;
+  std::vector<std::size_t>
+      changing_;  ///< those that lie elsewhere, or have another shape, in the next run
+};
 
 /// Where the operator makes something else of the step's inputs than the om says, or refuses them; empty: nothing is wrong that
 /// can be told before a run.
@@ -22,15 +34,23 @@ std::string inference_fault(const Om& om, const OmStep& step);
 /// Whether every run writes what the om says, so that none has to look.
 bool is_certain(const Om& om, const OmStep& step);
 
-/// With the values at hand, every shape must be found, and be what the om says where it says something. Gives outputs whose
-/// shapes the om does not know their memory, which is that of tensor `shared` where there is one as large.
-void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> inputs,
-                     TensorTable& tensors, int shared = -1);
+/// Whether a tensor that was found may be what the om declares.
+bool agrees(const TensorDesc& found, const TensorDesc& declared);
 
 /// The first input of an operator that writes its output over it, where both are one buffer; -1: it never does.
 int input_written_in_place(const OmStep& step);
 
-/// Calls f. Error(kFailure) that names the step when its op refuses the values.
-void run_naming(const OmStep& step, const std::function<void()>& f);
+/// Throws on what is being thrown, so that it names the step: Error(kFailure) when its op refuses the values.
+[[noreturn]] void end_naming(const OmStep& step);
+
+/// Calls f; what it throws names the step.
+template <typename F>
+void run_naming(const OmStep& step, const F& f) {
+  try {
+    f();
+  } catch (...) {
+    end_naming(step);
+  }
+}
 
 }  // namespace aoe::runtime

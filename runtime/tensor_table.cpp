@@ -5,6 +5,8 @@
 
 namespace aoe::runtime {
 
+const Tensor TensorTable::kAbsent;
+
 TensorTable::TensorTable(const Om& om, std::span<std::byte> arena) : entries_(om.tensors.size()) {
   AOE_CHECK(arena.empty() || arena.size() >= om.arena_bytes, "the given arena is too small");
   if (arena.empty()) own_arena_ = AlignedMemory(om.arena_bytes);
@@ -20,11 +22,11 @@ TensorTable::TensorTable(const Om& om, std::span<std::byte> arena) : entries_(om
   }
 }
 
-void TensorTable::bind(int id, const Tensor& buffer) {
+void TensorTable::bind(int id, const Shape& shape, void* buffer) {
   static std::byte nothing[64];  // an empty tensor is known and present, so it needs an address
   Tensor& tensor = entries_[id].tensor;
-  tensor.desc.shape = buffer.desc.shape;
-  tensor.data = buffer.data != nullptr ? buffer.data : nothing;
+  tensor.desc.shape = shape;
+  tensor.data = buffer != nullptr ? buffer : nothing;
 }
 
 void TensorTable::allocate(int id, const TensorDesc& desc) {
@@ -32,11 +34,14 @@ void TensorTable::allocate(int id, const TensorDesc& desc) {
   const std::size_t size_bytes = storage_bytes(desc);
   if (entry.own.data() == nullptr || entry.own.size_bytes() < size_bytes)
     entry.own = AlignedMemory(size_bytes);
-  entry.tensor = {desc, entry.own.data()};
+  entry.tensor.desc = desc;
+  entry.tensor.data = entry.own.data();
 }
 
 void TensorTable::share(int id, const TensorDesc& desc, int other) {
-  entries_[id].tensor = {desc, address(other)};
+  Tensor& tensor = entries_[id].tensor;
+  tensor.desc = desc;
+  tensor.data = address(other);
 }
 
 }  // namespace aoe::runtime

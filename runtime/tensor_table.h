@@ -19,11 +19,11 @@ class TensorTable {
   /// nullptr while an input, an output or a dynamic tensor is not bound.
   void* address(int id) const { return entries_[id].tensor.data; }
   /// With the actual shape where the om's is unknown. An absent tensor for id -1.
-  Tensor view(int id) const { return id < 0 ? Tensor{} : entries_[id].tensor; }
+  const Tensor& view(int id) const { return id < 0 ? kAbsent : entries_[id].tensor; }
   bool is_dynamic(int id) const { return entries_[id].is_dynamic; }
 
   /// Points an input or output at a caller's buffer.
-  void bind(int id, const Tensor& buffer);
+  void bind(int id, const Shape& shape, void* buffer);
   /// Gives a dynamic tensor its shape of this run, and memory of its own that lasts until the next
   /// allocation for it.
   void allocate(int id, const TensorDesc& desc);
@@ -31,6 +31,7 @@ class TensorTable {
   void share(int id, const TensorDesc& desc, int other);
 
  private:
+  static const Tensor kAbsent;
   struct Entry {
     Tensor tensor;
     bool is_dynamic = false;

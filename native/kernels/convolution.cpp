@@ -62,7 +62,7 @@ class AnchorRun final : public Run {
  public:
   AnchorRun(const Run& whole, const reference::BodyStep& anchor, std::span<const Tensor> given)
       : Run(anchor.call, given, whole.threads), whole_(whole), anchor_(anchor) {}
-  Tensor output(std::size_t i) const override { return whole_.output(i); }
+  const Tensor& output(std::size_t i) const override { return whole_.output(i); }
   Tensor make(std::size_t i, const Shape& shape) const override { return whole_.make(i, shape); }
   std::any* kept(std::size_t i) const override {
     const int value = i < anchor_.operands.size() ? anchor_.operands[i] : -1;

@@ -1,12 +1,16 @@
 // The kernels of native/, on the team of threads that generated code has.
 #include <algorithm>
+#include <any>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "native/kernel.h"
 #include "reference/gives_nothing.h"
 #include "runtime/backend.h"
+#include "runtime/inferred_outputs.h"
 #include "runtime/jit_team.h"
 #include "runtime/step_values.h"
 
@@ -49,17 +53,18 @@ class NativeThreads final : public native::Threads {
   const std::int64_t count_;
 };
 
-/// What a kernel makes of each input of a step that is a weight, while the step is loaded; nullptr: of no other.
-using Kept = std::vector<std::unique_ptr<std::any>>;
+/// What a kernel makes of a step's call, and of each of its inputs that is a weight; nullptr: of no other.
+struct Kept {
+  std::any of_call;
+  std::vector<std::unique_ptr<std::any>> of_inputs;
 
-Kept kept_of(const Om& om, const OmStep& step) {
-  Kept kept;
-  for (const int id : step.inputs) {
-    const bool is_weight = id >= 0 && om.tensors[id].place == Place::kWeight;
-    kept.push_back(is_weight ? std::make_unique<std::any>() : nullptr);
+  Kept(const Om& om, const OmStep& step) {
+    for (const int id : step.inputs) {
+      const bool is_weight = id >= 0 && om.tensors[id].place == Place::kWeight;
+      of_inputs.push_back(is_weight ? std::make_unique<std::any>() : nullptr);
+    }
   }
-  return kept;
-}
+};
 
 class StepRun final : public native::Run {
  public:
@@ -67,8 +72,8 @@ class StepRun final : public native::Run {
           native::Threads& team, Kept& kept)
       : Run(step.call, given, team), step_(step), tensors_(tensors), kept_(kept) {}
 
-  Tensor output(std::size_t i) const override {
-    return i < step_.outputs.size() ? tensors_.view(step_.outputs[i]) : Tensor{};
+  const Tensor& output(std::size_t i) const override {
+    return tensors_.view(i < step_.outputs.size() ? step_.outputs[i] : -1);
   }
 
   Tensor make(std::size_t i, const Shape& made) const override {
@@ -86,8 +91,9 @@ class StepRun final : public native::Run {
   }
 
   std::any* kept(std::size_t i) const override {
-    return i < kept_.size() ? kept_[i].get() : nullptr;
+    return i < kept_.of_inputs.size() ? kept_.of_inputs[i].get() : nullptr;
   }
+  std::any* kept_of_call() const override { return &kept_.of_call; }
 
  private:
   const OmStep& step_;
@@ -109,11 +115,47 @@ int lasting_input(const Om& om, const OmStep& step) {
   return input;
 }
 
-/// Throws Error(kModel) when shapes that only a run can tell contradict each other.
-void check_shapes(const OmStep& step, std::vector<Tensor> inputs) {
-  for (Tensor& input : inputs) input.data = nullptr;
-  reference::infer(step.call, inputs, step.outputs.size());
-}
+class NativeStep {
+ public:
+  NativeStep(const LoadContext& context, const OmStep& step, const native::Kernel& kernel)
+      : step_(step),
+        kernel_(kernel),
+        tensors_(context.tensors),
+        threads_(context),
+        kept_(context.om, step),
+        inputs_(context.om, step.inputs, context.tensors) {
+    if (!is_certain(context.om, step))
+      inferred_.emplace(context.om, step, context.tensors,
+                        kernel.keeps_elements ? lasting_input(context.om, step) : -1);
+  }
+
+  void run() {
+    run_naming(step_, [&] {
+      const std::span<const Tensor> inputs = inputs_.now();
+      if (inferred_ && kernel_.makes_shapes)
+        inferred_->check(inputs);
+      else if (inferred_)
+        inferred_->prepare(inputs);
+      if (kernel_.makes_shapes || gives_something())
+        kernel_.run(StepRun(step_, inputs, tensors_, threads_, kept_));
+    });
+  }
+
+ private:
+  bool gives_something() const {
+    return std::ranges::any_of(step_.outputs, [&](int id) {
+      return !reference::gives_nothing({&tensors_.view(id), 1});
+    });
+  }
+
+  const OmStep& step_;
+  const native::Kernel& kernel_;
+  TensorTable& tensors_;
+  NativeThreads threads_;
+  Kept kept_;
+  StepTensors inputs_;
+  std::optional<InferredOutputs> inferred_;  ///< none: it is certain
+};
 
 class Native final : public StepwiseBackend {
  public:
@@ -138,23 +180,8 @@ class Native final : public StepwiseBackend {
     if (!kernel)
       throw Error(ExitCode::kOm, "step '" + step.name + "' has no native kernel: " + kernel.error(),
                   context.om.name, "compile the model again with atc");
-    const auto threads = std::make_shared<NativeThreads>(context);
-    const auto kept = std::make_shared<Kept>(kept_of(context.om, step));
-    return [&om = context.om, &step, threads, kept, kernel = *kernel,
-            is_certain = is_certain(context.om, step),
-            shared = (*kernel)->keeps_elements ? lasting_input(context.om, step) : -1,
-            &tensors = context.tensors] {
-      const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
-      run_naming(step, [&] {
-        if (!is_certain && kernel->makes_shapes)
-          check_shapes(step, inputs);
-        else if (!is_certain)
-          prepare_outputs(om, step, inputs, tensors, shared);
-        if (!kernel->makes_shapes && reference::gives_nothing(views_of(step.outputs, tensors)))
-          return;
-        kernel->run(StepRun(step, inputs, tensors, *threads, *kept));
-      });
-    };
+    const auto made = std::make_shared<NativeStep>(context, step, **kernel);
+    return [made] { made->run(); };
   }
 
  private:

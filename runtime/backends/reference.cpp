@@ -1,5 +1,9 @@
 // The reference's own loops: shapes that the om does not know are inferred again, and found.
+#include <memory>
+#include <optional>
+
 #include "runtime/backend.h"
+#include "runtime/inferred_outputs.h"
 #include "runtime/step_values.h"
 
 namespace aoe::runtime {
@@ -28,12 +32,19 @@ class Reference final : public StepwiseBackend {
 
   std::function<void()> load(const LoadContext& context, std::size_t index) const override {
     const OmStep& step = context.om.steps[index];
-    return [&om = context.om, &step, is_certain = is_certain(context.om, step),
-            &tensors = context.tensors] {
-      const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
+    struct Made {
+      StepTensors inputs, outputs;
+      std::optional<InferredOutputs> inferred;  ///< none: it is certain
+    };
+    const auto made = std::make_shared<Made>(Made{{context.om, step.inputs, context.tensors},
+                                                  {context.om, step.outputs, context.tensors},
+                                                  {}});
+    if (!is_certain(context.om, step)) made->inferred.emplace(context.om, step, context.tensors);
+    return [&step, made] {
       run_naming(step, [&] {
-        if (!is_certain) prepare_outputs(om, step, inputs, tensors);
-        reference::run(step.call, inputs, views_of(step.outputs, tensors));
+        const std::span<const Tensor> inputs = made->inputs.now();
+        if (made->inferred) made->inferred->prepare(inputs);
+        reference::run(step.call, inputs, made->outputs.now());
       });
     };
   }
