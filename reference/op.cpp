@@ -32,6 +32,16 @@ auto naming(const std::string& type, F&& f) {
   }
 }
 
+void check_output(const std::string& type, std::size_t i, const TensorDesc& desc) {
+  try {
+    if (size_bytes(desc.dtype) == 0)
+      fail_model("is " + std::string(name(desc.dtype)) + ", which is not supported");
+    check_size(desc, "");
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(), "output " + std::to_string(i) + " of " + type);
+  }
+}
+
 std::vector<TensorDesc> infer_op(const std::string& type, int version, const Attrs& attrs,
                                  std::span<const Tensor> inputs, std::size_t output_count) {
   const OpDef& def = def_of(type);
@@ -47,14 +57,7 @@ std::vector<TensorDesc> infer_op(const std::string& type, int version, const Att
       fail_model("has " + std::to_string(outputs.size()) + " outputs, the model asks for " +
                  std::to_string(output_count));
     outputs.resize(output_count);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const std::string output = "output " + std::to_string(i) + " of " + type;
-      if (size_bytes(outputs[i].dtype) == 0)
-        throw Error(ExitCode::kModel,
-                    "is " + std::string(name(outputs[i].dtype)) + ", which is not supported",
-                    output);
-      check_size(outputs[i], output);
-    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) check_output(type, i, outputs[i]);
     return outputs;
   });
 }

@@ -2,6 +2,7 @@
 #include "reference/op_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <vector>
@@ -190,7 +191,8 @@ void check_inputs(const std::vector<InputRule>& rules, int version,
   if (inputs.size() > rules.size() && !is_open)
     fail_model("has " + std::to_string(inputs.size()) + " inputs, takes at most " +
                std::to_string(rules.size()));
-  std::map<int, DataType> common;
+  std::array<DataType, 10> common;  // by the digit of a rule
+  common.fill(DataType::kUndefined);
   for (std::size_t i = 0; i < std::max(rules.size(), inputs.size()); ++i) {
     const InputRule& rule = rules[std::min(i, rules.size() - 1)];
     if (i >= inputs.size() || !inputs[i].is_present()) {
@@ -208,8 +210,11 @@ void check_inputs(const std::vector<InputRule>& rules, int version,
                  to_string(desc.shape) + ", needs " + what);
     };
     if (!is_of(rule.types, desc.dtype)) need(words_for(rule.types));
-    if (rule.same_as >= 0 && common.emplace(rule.same_as, desc.dtype).first->second != desc.dtype)
-      need(std::string(name(common[rule.same_as])) + " as the input before it");
+    if (rule.same_as >= 0) {
+      DataType& first = common[static_cast<std::size_t>(rule.same_as)];
+      if (first == DataType::kUndefined) first = desc.dtype;
+      if (first != desc.dtype) need(std::string(name(first)) + " as the input before it");
+    }
     if (desc.shape.size() < rule.least_rank || desc.shape.size() > rule.most_rank)
       need("a rank of " + words_for_rank(rule));
   }

@@ -29,7 +29,8 @@ class InferredOutputs {
   bool are_seen(std::span<const Tensor> inputs) const;
   void see(std::span<const Tensor> inputs);
   Descs infer(std::span<const Tensor> inputs);
-  std::optional<Descs> infer_from(std::span<const Tensor> inputs, std::span<const std::size_t> values) const;
+  std::optional<Descs> infer_from(std::span<const Tensor> inputs,
+                                  std::span<const std::size_t> values) const;
   void learn_values(std::span<const Tensor> inputs);
   void place(std::size_t output, const TensorDesc& desc);
 

@@ -12,6 +12,7 @@
 #include "native/exponential.h"
 #include "native/kernel.h"
 #include "native/short_lines.h"
+#include "native/whole_lines.h"
 #include "native/wide.h"
 #include "reference/reductions.h"
 
@@ -63,7 +64,7 @@ constexpr std::int64_t kParts = sizeof(typename R::Acc) == sizeof(T) ? 64 : 16;
 /// Rows that are added before their sums are stored.
 constexpr std::int64_t kRows = 4;
 /// Results that are made at a time: their accumulators stay in the level-1 cache.
-constexpr std::int64_t kBlock = 512;
+constexpr std::int64_t kBlock = 1024;
 
 /// exp(x - largest), in float32 but of float64: of integers beyond some hundreds it is 0.
 template <typename T>
@@ -78,45 +79,37 @@ AOE_WIDE inline double exponential_below(T x, T largest) {
   }
 }
 
-/// The largest of a line, or the smallest, of whole vectors: the last one overlaps the one before. Nothing of lines that fill none, of
-/// those with NaN, which step() knows about, and of bytes, whose vectors have too many ends.
-template <bool kIsLargest, typename T>
-AOE_WIDE std::optional<T> extreme_of_line(const T* x, std::int64_t count) {
-  using Vector = typename Lanes<T>::Vector;
-  constexpr std::int64_t kCount = Lanes<T>::kCount;
-  if (count < kCount || sizeof(T) < sizeof(float)) return {};
-  const auto* const last = reinterpret_cast<const typename Lanes<T>::Loose*>(x + count - kCount);
-  Vector best = *last;
-  auto is_number = best == best;
-  for (std::int64_t i = 0; i + kCount <= count; i += kCount) {
-    const Vector next = *reinterpret_cast<const typename Lanes<T>::Loose*>(x + i);
-    is_number &= next == next;
-    best = (kIsLargest ? best > next : best < next) ? best : next;
-  }
-  T end = best[0];
-  bool are_numbers = true;
-  for (std::int64_t k = 0; k < kCount; ++k) {
-    are_numbers &= is_number[k] != 0;
-    end = (kIsLargest ? end > best[k] : end < best[k]) ? end : best[k];
-  }
-  return are_numbers ? std::optional<T>(end) : std::nullopt;
-}
-
 template <typename T>
 struct Largest : reference::Max<T> {
-  static std::optional<typename Largest::Acc> of_line(const typename Largest::Acc* x,
-                                                      std::int64_t count) {
+  [[gnu::always_inline]] AOE_WIDE static std::optional<typename Largest::Acc> of_line(
+      const typename Largest::Acc* x, std::int64_t count) {
     return extreme_of_line<true>(x, count);
   }
 };
 
 template <typename T>
 struct Smallest : reference::Min<T> {
-  static std::optional<typename Smallest::Acc> of_line(const typename Smallest::Acc* x,
-                                                       std::int64_t count) {
+  [[gnu::always_inline]] AOE_WIDE static std::optional<typename Smallest::Acc> of_line(
+      const typename Smallest::Acc* x, std::int64_t count) {
     return extreme_of_line<false>(x, count);
   }
 };
+
+template <template <typename> class R, typename T>
+struct InVectors : R<T> {};
+
+template <template <typename> class R>
+struct InVectors<R, float> : R<float> {
+  [[gnu::always_inline]] AOE_WIDE static std::optional<double> of_line(const float* x,
+                                                                       std::int64_t count) {
+    return sum_of_line(x, count);
+  }
+};
+
+template <typename T>
+using Total = InVectors<reference::Sum, T>;
+template <typename T>
+using Average = InVectors<reference::Mean, T>;
 
 template <typename T>
 struct LogSumExp : reference::LogSumExp<T> {
@@ -189,6 +182,14 @@ AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
   return sum;
 }
 
+/// Lines that follow each other.
+template <typename R, typename T>
+AOE_WIDE void reduce_lines(const T* x, std::int64_t line, std::int64_t count, T* to) {
+  for (std::int64_t i = 0; i < count; ++i)
+    to[i] =
+        reference::convert<T>(R::finish(of_line<R>(x + i * line, line), static_cast<double>(line)));
+}
+
 template <typename R, typename T>
 AOE_WIDE void take_row(const T* __restrict x, std::int64_t count,
                        typename R::Acc* __restrict sums) {
@@ -222,7 +223,12 @@ class Reduction {
 
   void run(Threads& threads) const {
     constexpr double kElementNs = 0.3;
-    if (has_short_lines()) return run_short_lines(threads);
+    if (has_lines() && line_ <= kShortLine) return run_short_lines(threads);
+    if (has_lines())
+      return threads.share(kept_[0].extent, kElementNs * static_cast<double>(line_),
+                           [&](std::int64_t begin, std::int64_t end) {
+                             reduce_lines<R>(x_ + begin * line_, line_, end - begin, y_ + begin);
+                           });
     const std::int64_t blocks = (row_ + kBlock - 1) / kBlock;
     const double cost = kElementNs * static_cast<double>(lines_ * line_ * std::min(row_, kBlock));
     threads.share(count_of(kept_) * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -233,9 +239,8 @@ class Reduction {
 
  private:
   /// Nothing else is reduced, and the lines follow each other.
-  bool has_short_lines() const {
-    return lines_ == 1 && line_ > 1 && line_ <= kShortLine && kept_.size() == 1 &&
-           kept_[0].stride == line_;
+  bool has_lines() const {
+    return lines_ == 1 && line_ > 1 && kept_.size() == 1 && kept_[0].stride == line_;
   }
 
   void run_short_lines(Threads& threads) const {
@@ -337,8 +342,8 @@ void add_extreme(KernelRegistry& registry, const char* type) {
 }  // namespace
 
 void register_reduce(KernelRegistry& registry) {
-  add_numeric<reference::Sum>(registry, "ReduceSum");
-  add_numeric<reference::Mean>(registry, "ReduceMean");
+  add_numeric<Total>(registry, "ReduceSum");
+  add_numeric<Average>(registry, "ReduceMean");
   add_extreme<Largest>(registry, "ReduceMax");
   add_extreme<Smallest>(registry, "ReduceMin");
   add_numeric<reference::Prod>(registry, "ReduceProd");
@@ -348,7 +353,7 @@ void register_reduce(KernelRegistry& registry) {
   add_numeric<reference::LogSum>(registry, "ReduceLogSum");
   add<LogSumExp, float, double, std::int32_t, std::int64_t>(registry, "ReduceLogSumExp",
                                                             has_generated_exponentials);
-  add<reference::Mean, float, double>(registry, "GlobalAveragePool");
+  add<Average, float, double>(registry, "GlobalAveragePool");
   add<Largest, float, double>(registry, "GlobalMaxPool");
 }
 

@@ -97,8 +97,9 @@ class NativeRun final : public native::Run {
   NativeRun(const reference::OpCall& asked, std::span<const Tensor> given,
             std::span<const Tensor> outputs, native::Threads& team)
       : Run(asked, given, team), outputs_(outputs) {}
-  Tensor output(std::size_t i) const override {
-    return i < outputs_.size() ? outputs_[i] : Tensor{};
+  const Tensor& output(std::size_t i) const override {
+    static const Tensor absent;
+    return i < outputs_.size() ? outputs_[i] : absent;
   }
   Tensor make(std::size_t i, const Shape& made) const override {
     if (output(i).data != nullptr) {

@@ -201,7 +201,9 @@ RandomCall draw_select(Draw& draw) {
 
 /// All axes, those that bits choose, or none; as attribute or input, by the version.
 RandomCall draw_reduction(Draw& draw, const std::string& type) {
-  const Shape shape = draw.chance(15) ? Shape{draw.in(200, 700), draw.in(1, 33)} : draw.shape(1, 5);
+  const Shape shape = draw.chance(15)   ? Shape{draw.in(200, 700), draw.in(1, 33)}
+                      : draw.chance(10) ? Shape{draw.in(1, 20), draw.in(30, 3000)}
+                                        : draw.shape(1, 5);
   const bool is_exact = type == "ReduceMax" || type == "ReduceMin";
   const DataType dtype =
       is_exact && draw.chance(20)

@@ -54,7 +54,8 @@ TEST_P(OpenSteps, FollowValuesThatChangeWhileShapesDoNot) {
 TEST_P(OpenSteps, FollowShapesAndBuffers) {
   Executor model(negated_reshape(GetParam()), {});
   for (const std::size_t rows : {2, 2, 5, 1, 0, 2, 300, 300, 2}) {
-    Given given{counting(static_cast<std::int64_t>(rows) * 2), {-1, 2}};  // another buffer each time
+    Given given{counting(static_cast<std::int64_t>(rows) * 2),
+                {-1, 2}};  // another buffer each time
     std::vector<float> z;
     if (rows == 0) given.sizes = {0, 2};
     EXPECT_EQ(given.run(model, z), (Shape{static_cast<std::int64_t>(rows), 2}));
@@ -88,7 +89,8 @@ TEST(OpenSteps, SumsOfOtherLengthsAreRefusedAndForgotten) {
     const Tensor inputs[] = {{floats({left}), a.data()}, {floats({right}), c.data()}};
     Tensor outputs[] = {{floats({kUnknownDim}), nullptr}};
     model.run(inputs, outputs);
-    return std::vector<float>(outputs[0].as<float>(), outputs[0].as<float>() + outputs[0].elements());
+    return std::vector<float>(outputs[0].as<float>(),
+                              outputs[0].as<float>() + outputs[0].elements());
   };
   const std::vector<float> twice = run(3, 3);
   EXPECT_THROW(run(3, 2), Error);
