@@ -9,7 +9,7 @@ import json
 import pathlib
 import typing
 
-from .tables import Table
+from .tables import Table, figure
 from .typed_json import BadResult, typed
 
 RESULT_SCHEMA, RUN_SCHEMA = "aoe.result", "aoe.run"
@@ -119,8 +119,8 @@ class TuneResult:
                 op.op,
                 op.type,
                 op.count,
-                f"{op.before_us:.1f}",
-                f"{op.after_us:.1f}",
+                figure(op.before_us, 1),
+                figure(op.after_us, 1),
                 f"{op.speedup:.2f}",
                 op.strategy,
             )
@@ -135,8 +135,8 @@ class TuneResult:
             m.reason or f"{m.speedup_interval[0]:.3f} to {m.speedup_interval[1]:.3f} times as fast"
         )
         return (
-            f"{self.name}: {m.verdict}, {m.improvement} ({claim}); {m.before_ms:.3f} ms before,"
-            f" {m.after_ms:.3f} ms after"
+            f"{self.name}: {m.verdict}, {m.improvement} ({claim}); {figure(m.before_ms, 3)} ms before,"
+            f" {figure(m.after_ms, 3)} ms after"
         )
 
     def __str__(self):
@@ -200,7 +200,7 @@ class ProfileResult:
                 op.type,
                 op.task,
                 op.impl,
-                f"{op.median_us:.2f}",
+                figure(op.median_us, 2),
                 f"{100 * op.share:.1f}",
                 roofline,
             )
@@ -208,8 +208,8 @@ class ProfileResult:
 
     def summary(self):
         return (
-            f"{self.model}: median {self.latency_ms.median:.3f} ms of {self.runs} runs, p99"
-            f" {self.latency_ms.p99:.3f} ms"
+            f"{self.model}: median {figure(self.latency_ms.median, 3)} ms of {self.runs} runs, p99"
+            f" {figure(self.latency_ms.p99, 3)} ms"
         )
 
     def __str__(self):

@@ -1,10 +1,19 @@
 """Table: rows as text that fits a terminal, and as HTML."""
 
 import html
+import math
 import shutil
 
 _GAP = 2
 _LEAST_TEXT = 8
+
+
+def figure(value, decimals):
+    """With `decimals`, and with more of them where fewer than three digits would be told: a model
+    of 4 microseconds takes 0.00428 ms, not 0.004."""
+    if value > 0:
+        decimals = max(decimals, min(2 - math.floor(math.log10(value)), 9))
+    return f"{value:.{decimals}f}"
 
 
 class Table:

@@ -254,6 +254,12 @@ class WinnerTest(unittest.TestCase):
 
 
 class TablesTest(unittest.TestCase):
+    def test_small_times_have_as_many_digits_as_large_ones(self):
+        self.assertEqual(tables.figure(0.004281, 3), "0.00428")
+        self.assertEqual(tables.figure(0.1534, 1), "0.153")
+        self.assertEqual(tables.figure(429.52, 1), "429.5")
+        self.assertEqual(tables.figure(0, 1), "0.0")
+
     def test_a_line_fits_and_figures_stay(self):
         table = tables.Table("name", ">time")
         table.row("beginning_" + "x" * 200 + "_end", "123.456")

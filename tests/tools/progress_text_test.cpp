@@ -83,7 +83,7 @@ TEST(ProgressText, ALogGetsOneLineOfEachTaskThatWasMeasured) {
   EXPECT_EQ(text.report(search(1, 0, 0)), "");
   EXPECT_EQ(text.report(measured(search(2, 0, 0))), "");
   EXPECT_EQ(text.report(measured(search(3, 0, 1))),
-            "task 1/4: Conv2D c1: best 1.5 us, default 2.0 us (0:03 elapsed)\n");
+            "task 1/4: Conv2D c1: best 1.50 us, default 2.00 us (0:03 elapsed)\n");
   EXPECT_EQ(text.report(search(3, 0, 1)), "");
   EXPECT_EQ(text.report(search(3, 0, 2)), "") << "the bank knew it: nothing was measured";
 }

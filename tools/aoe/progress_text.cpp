@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "base/utf8.h"
+#include "tools/common/figure_text.h"
 
 namespace aoe::tools {
 namespace {
@@ -29,7 +30,9 @@ std::string bar(const Progress& p) {
 
 std::string best_so_far(const Progress& p) {
   if (p.default_ns <= 0) return "";
-  return fmt::format("best {:.1f} us, default {:.1f} us", p.best_ns / 1e3, p.default_ns / 1e3);
+  constexpr int kDecimals = 1;
+  return fmt::format("best {} us, default {} us", figure_text(p.best_ns / 1e3, kDecimals),
+                     figure_text(p.default_ns / 1e3, kDecimals));
 }
 
 std::string joined(std::initializer_list<std::string> parts, const char* separator) {

@@ -8,12 +8,18 @@
 #include <string>
 #include <string_view>
 
+#include "tools/common/figure_text.h"
 #include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
 namespace {
 
 constexpr std::size_t kMostTableRows = 10;
+constexpr int kMsDecimals = 3, kUsDecimals = 1;
+
+std::string ms_text(double ms) {
+  return figure_text(ms, kMsDecimals);
+}
 
 void print_table(std::ostream& out, std::span<const AoeGain> gains) {
   TerminalTable table("", {{"op"},
@@ -25,8 +31,8 @@ void print_table(std::ostream& out, std::span<const AoeGain> gains) {
                            {"strategy"}});
   for (const AoeGain& gain : gains.first(std::min(gains.size(), kMostTableRows)))
     table.row({gain.op_name, gain.op_type, std::to_string(gain.count),
-               fmt::format("{:.1f}", gain.before_ns / 1e3),
-               fmt::format("{:.1f}", gain.after_ns / 1e3), gain.improvement, gain.strategy});
+               figure_text(gain.before_ns / 1e3, kUsDecimals),
+               figure_text(gain.after_ns / 1e3, kUsDecimals), gain.improvement, gain.strategy});
   table.print(out);
   if (gains.size() > kMostTableRows)
     out << fmt::format("... and {} more\n", gains.size() - kMostTableRows);
@@ -45,15 +51,14 @@ bool was_measured(const AoeTuningResult& result) {
 
 void print_model(std::ostream& out, const AoeTuningResult& result) {
   const std::string_view measured = result.measured_utc;
-  out << fmt::format(
-      "model: {:.3f} ms before ({:.3f} to {:.3f}), {:.3f} ms after ({:.3f} to {:.3f}); {} pairs of "
-      "runs{}\n",
-      result.baseline_ms, result.baseline_low_ms, result.baseline_high_ms, result.result_ms,
-      result.result_low_ms, result.result_high_ms, result.pairs,
-      measured.empty() ? ""
-                       : fmt::format(", of an earlier run ({}): nothing has changed since; "
-                                     "REPEAT_TUNE=True tunes again",
-                                     measured));
+  out << fmt::format("model: {} ms before ({} to {}), {} ms after ({} to {}); {} pairs of runs{}\n",
+                     ms_text(result.baseline_ms), ms_text(result.baseline_low_ms),
+                     ms_text(result.baseline_high_ms), ms_text(result.result_ms),
+                     ms_text(result.result_low_ms), ms_text(result.result_high_ms), result.pairs,
+                     measured.empty() ? ""
+                                      : fmt::format(", of an earlier run ({}): nothing has changed "
+                                                    "since; REPEAT_TUNE=True tunes again",
+                                                    measured));
   const bool is_claimed = *result.improvement_reason == '\0';
   out << fmt::format("verdict: {}, {} ({})\n", result.verdict, result.improvement,
                      is_claimed ? result.improvement_interval : result.improvement_reason);
@@ -94,11 +99,10 @@ void print_summary(std::ostream& out, std::span<const AoeTuningResult* const> re
                            {"result"}});
   for (const AoeTuningResult* result : results) {
     const bool has_times = was_measured(*result);
-    table.row({result->tuning_name, has_times ? fmt::format("{:.3f}", result->baseline_ms) : "-",
-               has_times ? fmt::format("{:.3f}", result->result_ms) : "-",
-               has_times ? result->improvement : "-", std::to_string(result->tasks),
-               std::to_string(result->known_tasks), std::to_string(result->trials),
-               result->result_path});
+    table.row({result->tuning_name, has_times ? ms_text(result->baseline_ms) : "-",
+               has_times ? ms_text(result->result_ms) : "-", has_times ? result->improvement : "-",
+               std::to_string(result->tasks), std::to_string(result->known_tasks),
+               std::to_string(result->trials), result->result_path});
   }
   out << "\n";
   table.print(out);

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/measuring_notice.h"
 #include "tools/aoe_compare/pair.h"
+#include "tools/common/figure_text.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
@@ -69,9 +70,11 @@ void print_header() {
 }
 
 void print_row(const Row& row) {
+  constexpr int kMsDecimals = 3;
   const PairTimes& t = row.times;
-  std::printf("| %s | %.3f | %.3f | %.3f | %.3f to %.3f | %s | %s | %.1e |\n",
-              row.pair.name.c_str(), t.before_ms, t.after_ms, t.ratio, t.ratio_interval.low,
+  std::printf("| %s | %s | %s | %.3f | %.3f to %.3f | %s | %s | %.1e |\n", row.pair.name.c_str(),
+              figure_text(t.before_ms, kMsDecimals).c_str(),
+              figure_text(t.after_ms, kMsDecimals).c_str(), t.ratio, t.ratio_interval.low,
               t.ratio_interval.high, t.before_hits.c_str(), t.after_hits.c_str(), t.difference);
   std::fflush(stdout);
 }

@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/utf8.h"
+#include "tools/common/figure_text.h"
 
 namespace aoe::tools {
 using nlohmann::ordered_json;
@@ -33,6 +34,11 @@ struct Latencies {
 
   std::vector<double> sorted_ms;
 };
+
+std::string ms_text(double ms) {
+  constexpr int kDecimals = 3;
+  return figure_text(ms, kDecimals);
+}
 
 double runs_per_s(const RunReport& report) {
   return static_cast<double>(report.times.latencies_ns.size()) / report.times.wall_s;
@@ -94,13 +100,13 @@ void print_text(std::ostream& out, const RunReport& report) {
   std::string percentiles = "percentiles_ms";
   for (const double percent : kPercentiles)
     percentiles +=
-        fmt::format(" p{:.0f}={:.3f}", percent, percentile(latencies.sorted_ms, percent));
+        fmt::format(" p{:.0f}={}", percent, ms_text(percentile(latencies.sorted_ms, percent)));
   out << percentiles << "\n";
   out << fmt::format("throughput runs_per_s={:.2f}", runs_per_s(report));
   if (report.batch) out << fmt::format(" samples_per_s={:.2f}", samples_per_s(report));
   out << fmt::format(" streams={}\n", report.streams);
-  out << fmt::format("latency_ms median={:.3f} min={:.3f} max={:.3f} repeat={}\n",
-                     latencies.median(), latencies.sorted_ms.front(), latencies.sorted_ms.back(),
+  out << fmt::format("latency_ms median={} min={} max={} repeat={}\n", ms_text(latencies.median()),
+                     ms_text(latencies.sorted_ms.front()), ms_text(latencies.sorted_ms.back()),
                      latencies.sorted_ms.size());
 }
 

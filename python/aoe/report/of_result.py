@@ -2,7 +2,7 @@
 
 import collections
 
-from ..tables import shortened
+from ..tables import figure, shortened
 from . import figures
 from .pieces import MOST_BARS, alone, escaped, list_of
 
@@ -97,7 +97,7 @@ def budget(result):
         m = result.model
         low, high = m.before_interval_ms
         words += (
-            f" Noise left the untuned model's time between {low:.3f} and {high:.3f} ms"
+            f" Noise left the untuned model's time between {figure(low, 3)} and {figure(high, 3)} ms"
             f" ({100 * (high / low - 1):.1f}%)."
             if low > 0
             else ""
@@ -138,7 +138,7 @@ def times_by_op(result):
             continue
         shown += task.in_model_us
         several = f"{task.count}x " if task.count > 1 else ""
-        bars = [("before", task.in_model_us, f"{task.in_model_us:.1f} us in the untuned model")]
+        bars = [("before", task.in_model_us, f"{figure(task.in_model_us, 1)} us in the untuned model")]
         if task.fate in ("added", "updated") and task.default_us and task.best_us:
             after = task.in_model_us * task.best_us / task.default_us
             bars.append(
@@ -146,8 +146,8 @@ def times_by_op(result):
                     "after",
                     after,
                     (
-                        f"{after:.1f} us, by its own race: {task.default_us:.1f} to"
-                        f" {task.best_us:.1f} us"
+                        f"{figure(after, 1)} us, by its own race: {figure(task.default_us, 1)} to"
+                        f" {figure(task.best_us, 1)} us"
                     ),
                 )
             )
