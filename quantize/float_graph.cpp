@@ -2,6 +2,7 @@
 #include "quantize/float_graph.h"
 
 #include "graph/import/onnx_proto.h"
+#include "quantize/other_types.h"
 
 namespace aoe::quantize {
 
@@ -13,7 +14,7 @@ std::int64_t int_attribute(const onnx::NodeProto& node, const std::string& name,
 }
 
 FloatGraph::FloatGraph(const onnx::GraphProto& graph, const Initializers& initializers)
-    : initializers_(initializers) {
+    : initializers_(initializers), others_(values_of_other_types(graph)) {
   for (const onnx::NodeProto& node : graph.node()) {
     has_images_ = has_images_ || node.op_type() == "Conv";
     for (const std::string& value : graph::names_read(node)) readers_[value].push_back(&node);
@@ -38,12 +39,13 @@ bool FloatGraph::is_product(const onnx::NodeProto& node) const {
 
 bool FloatGraph::is_addition(const onnx::NodeProto& node) const {
   return has_images_ && node.domain().empty() && node.op_type() == "Add" &&
-         !initializers_.has(node.input(0)) && !initializers_.has(node.input(1));
+         !initializers_.has(node.input(0)) && !initializers_.has(node.input(1)) &&
+         !others_.contains(node.output(0));
 }
 
 bool FloatGraph::is_pooling(const onnx::NodeProto& node) const {
   return has_images_ && node.domain().empty() && node.op_type() == "MaxPool" &&
-         node.output_size() == 1;
+         node.output_size() == 1 && !others_.contains(node.output(0));
 }
 
 bool FloatGraph::has_constant_bias(const onnx::NodeProto& node) const {

@@ -23,7 +23,7 @@ class FloatGraph {
 
   /// A convolution or a matrix product with constant float32 weights.
   bool is_product(const onnx::NodeProto& node) const;
-  /// Of two images, neither of them constant.
+  /// Of two images, neither of them constant, and no sizes or indices.
   bool is_addition(const onnx::NodeProto& node) const;
   bool is_layer(const onnx::NodeProto& node) const { return is_product(node) || is_addition(node); }
   /// Maximum pooling changes no value: what it reads and what it gives share their bytes' meaning.
@@ -47,6 +47,7 @@ class FloatGraph {
   bool has_images_ = false;
   std::map<std::string, std::vector<const onnx::NodeProto*>> readers_;
   std::set<std::string> outputs_;
+  std::set<std::string> others_;  ///< not float32
 };
 
 }  // namespace aoe::quantize

@@ -181,6 +181,30 @@ TEST(Qdq, WhatHasNoConstantWeightsStays) {
   EXPECT_TRUE(layers_of(model.graph()).empty());
 }
 
+/// As exporters count places and add sizes, which nothing declares.
+TEST(Qdq, SumsOfSizesAndPlacesAreNoLayers) {
+  const onnx::ModelProto model = loaded(R"(g (float[1,3,8,8] x, int64[2] n) => (float[1,4,8,8] y)
+    <float[4,3,3,3] w, int64 zero> {
+    c = Conv <pads = [1,1,1,1]> (x, w)
+    sizes = Shape (c)
+    height = Gather (sizes, zero)
+    both = Add (height, height)
+    places = ArgMax <axis = 1> (c)
+    counted = Cast <to = 7> (c)
+    of_input = Add (n, n)
+    later = Add (places, places)
+    last = Add (counted, counted)
+    is_right = Where (zero, both, both)
+    sum = Add (is_right, is_right)
+    back = Cast <to = 1> (last)
+    y = Add (back, c)
+  })");
+  std::string names;
+  for (const Layer& layer : layers_of(model.graph()))
+    names += layer.op_type + " " + layer.output + ", ";
+  EXPECT_EQ(names, "Conv c, Add y, ");
+}
+
 TEST(Qdq, GemmByRowsOrScaledKeepsItsBias) {
   for (const char* bias : {"float[3,5] b", "float[5] b", "float[1] b", "float b"})
     for (const char* attributes : {"transB = 0", "alpha = 0.5, beta = 2.0"}) {
