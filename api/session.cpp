@@ -228,7 +228,8 @@ tuner::TuneOutcome Session::tune_one(Settings settings, const Subject& subject) 
   results_.push_back(std::make_unique<ResultView>(report));
   reports_.push_back(result_json(report, settings));
   write_results(settings);
-  if (!report.outcome.rescued.empty()) throw bank_error(report.outcome.rescued);
+  if (!report.outcome.rescued.empty())
+    throw bank_error(report.outcome.rescued, settings.tuning.soc.version);
   return std::move(report.outcome);
 }
 

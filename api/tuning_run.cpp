@@ -253,9 +253,9 @@ RunReport tune_subject(const Settings& settings, const Subject& subject) {
   return report;
 }
 
-Error bank_error(const std::vector<tuner::RescuedBank>& rescued) {
-  const std::string commands = joined(rescued, " && ", [](const tuner::RescuedBank& each) {
-    return "aoe_bank import " + each.file.string();
+Error bank_error(const std::vector<tuner::RescuedBank>& rescued, const std::string& soc_version) {
+  const std::string commands = joined(rescued, " && ", [&](const tuner::RescuedBank& each) {
+    return "aoe_bank import " + each.file.string() + " --soc_version=" + soc_version;
   });
   return Error(ExitCode::kBank, rescued.front().cause + "; the model and the result are written",
                {}, "when the bank works again: " + commands);

@@ -27,6 +27,6 @@ struct RunReport {
 RunReport tune_subject(const Settings& settings, const Subject& subject);
 
 /// What to say of a report whose bank failed at the end; the run is whole, but the next one and atc would not know of it.
-Error bank_error(const std::vector<tuner::RescuedBank>& rescued);
+Error bank_error(const std::vector<tuner::RescuedBank>& rescued, const std::string& soc_version);
 
 }  // namespace aoe::api

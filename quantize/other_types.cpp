@@ -10,10 +10,26 @@
 namespace aoe::quantize {
 namespace {
 
-constexpr std::array<std::string_view, 20> kGiveOtherTypes = {
-    "And",         "ArgMax",         "ArgMin",  "BitShift",          "Equal",   "Greater", "GreaterOrEqual",
-    "IsInf",       "IsNaN",          "Less",    "LessOrEqual",       "NonZero", "Not",     "NonMaxSuppression",
-    "Or",          "QuantizeLinear", "Shape",   "SequenceLength",    "Size",    "Xor"};
+constexpr std::array<std::string_view, 20> kGiveOtherTypes = {"And",
+                                                              "ArgMax",
+                                                              "ArgMin",
+                                                              "BitShift",
+                                                              "Equal",
+                                                              "Greater",
+                                                              "GreaterOrEqual",
+                                                              "IsInf",
+                                                              "IsNaN",
+                                                              "Less",
+                                                              "LessOrEqual",
+                                                              "NonZero",
+                                                              "Not",
+                                                              "NonMaxSuppression",
+                                                              "Or",
+                                                              "QuantizeLinear",
+                                                              "Shape",
+                                                              "SequenceLength",
+                                                              "Size",
+                                                              "Xor"};
 
 const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name) {
   for (const onnx::AttributeProto& each : node.attribute())
@@ -59,8 +75,8 @@ class OtherTypes {
     if (type == "ConstantOfShape" || type == "Constant") {
       const auto* value = attribute_of(node, "value");
       if (value != nullptr) return value->t().data_type();
-      const bool holds_integers = attribute_of(node, "value_int") != nullptr ||
-                                  attribute_of(node, "value_ints") != nullptr;
+      const bool holds_integers =
+          attribute_of(node, "value_int") != nullptr || attribute_of(node, "value_ints") != nullptr;
       return holds_integers ? onnx::TensorProto::INT64 : onnx::TensorProto::FLOAT;
     }
     if (type == "EyeLike" || type.starts_with("Random") || type == "Multinomial")

@@ -5,6 +5,7 @@ surroundings_test.py BIN_DIR SHIFT_CLOCK_LIBRARY [ROUNDS] [SEED]"""
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -84,7 +85,8 @@ def clock_jumps(tuning, library):
 
 
 def bank_fails(tuning, where, spoil):
-    """In mid-run; whatever the run won is then in a file beside the result, which a bank that works takes."""
+    """In mid-run; whatever the run won is then in a file beside the result, which a bank that works takes by the command that the run
+    names, wherever aoe_bank would choose other threads, too."""
     with Mounted(tuning.bank) as mounted:
         om = tuning.work / "kept"
         run = tuning.start(*FLAGS, f"--output={om}")
@@ -94,7 +96,9 @@ def bank_fails(tuning, where, spoil):
         said = tuning.finish(run, where, {BANK_FAILED})
         tuning.check_files(where)
     kept = list(tuning.results.glob("aoe_result_*_op_bank.zst"))
-    if len(kept) != 1 or tuning.call("aoe_bank", "import", str(kept[0])).returncode != 0:
+    named = re.search(r"aoe_bank (import .*)", said or "")
+    import_it = ["OMP_NUM_THREADS=1", tuning.binaries / "aoe_bank", *named[1].split()] if named else ["false"]
+    if len(kept) != 1 or str(kept[0]) not in import_it or tuning.call("/usr/bin/env", *import_it).returncode != 0:
         tuning.failures.append(f"{where}: what was won is not kept: {kept}; {said}")
     if not runs(tuning, f"{om}.om"):
         tuning.failures.append(f"{where}: the om does not run")
