@@ -13,7 +13,7 @@ struct SmallProducts {
   static constexpr std::int64_t kMostColumns = 8;
   bool are_small() const {
     constexpr std::int64_t kMostFactors = 512;
-    return n <= kMostColumns && m * k * n <= kMostFactors;
+    return m > 0 && k > 0 && n > 0 && n <= kMostColumns && m * k * n <= kMostFactors;
   }
 
   /// Numbers of the factors of a product in their stacks.

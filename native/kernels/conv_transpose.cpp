@@ -41,13 +41,13 @@ class ConvTranspose {
   /// Less than a vector in each image.
   bool reads_few_places() const {
     constexpr std::int64_t kFewPlaces = 15;
-    return places_ <= kFewPlaces && blocks_.width().dilation == 1;
+    return places_ > 0 && places_ <= kFewPlaces && blocks_.width().dilation == 1;
   }
 
   /// Taps of a row are added up side by side.
   bool has_wide_window() const {
     constexpr std::int64_t kWide = 32;
-    return blocks_.width().kernel >= kWide && blocks_.width().dilation == 1;
+    return places_ > 0 && blocks_.width().kernel >= kWide && blocks_.width().dilation == 1;
   }
 
   /// Places of several images are rows of the left factor: weights are read as they lie, the taps of channels side by side.
