@@ -13,7 +13,8 @@ namespace aoe::native {
 
 /// The largest of a line of 16 to some hundred bytes, or the smallest: halves of a vector are compared until one byte is left.
 template <bool kIsLargest, typename T>
-[[gnu::always_inline]] AOE_WIDE inline std::optional<T> extreme_of_bytes(const T* x, std::int64_t count) {
+[[gnu::always_inline]] AOE_WIDE inline std::optional<T> extreme_of_bytes(const T* x,
+                                                                         std::int64_t count) {
   constexpr std::int64_t kCount = 16, kLong = 192;
   if (count < kCount || count >= kLong) return {};
   using Vector __attribute__((vector_size(kCount))) = T;
@@ -23,7 +24,8 @@ template <bool kIsLargest, typename T>
     other = *reinterpret_cast<const Loose*>(x + i);
     best = (kIsLargest ? best > other : best < other) ? best : other;
   }
-  other = __builtin_shufflevector(best, best, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
+  other = __builtin_shufflevector(best, best, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13,
+                                  14, 15);
   best = (kIsLargest ? best > other : best < other) ? best : other;
   other = __builtin_shufflevector(best, best, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
   best = (kIsLargest ? best > other : best < other) ? best : other;
@@ -35,7 +37,8 @@ template <bool kIsLargest, typename T>
 /// The largest of a line, or the smallest, of whole vectors: the last one overlaps the one before. Nothing of lines that fill none, of
 /// those with NaN, which step() knows about.
 template <bool kIsLargest, typename T>
-[[gnu::always_inline]] AOE_WIDE inline std::optional<T> extreme_of_numbers(const T* x, std::int64_t count) {
+[[gnu::always_inline]] AOE_WIDE inline std::optional<T> extreme_of_numbers(const T* x,
+                                                                           std::int64_t count) {
   using Vector = typename Lanes<T>::Vector;
   constexpr std::int64_t kCount = Lanes<T>::kCount;
   if (count < kCount) return {};
@@ -68,7 +71,8 @@ template <bool kIsLargest, typename T>
 
 /// Of either. Nothing of long lines of bytes as well, which loops over many vectors are faster with.
 template <bool kIsLargest, typename T>
-[[gnu::always_inline]] AOE_WIDE inline std::optional<T> extreme_of_line(const T* x, std::int64_t count) {
+[[gnu::always_inline]] AOE_WIDE inline std::optional<T> extreme_of_line(const T* x,
+                                                                        std::int64_t count) {
   if constexpr (sizeof(T) == 1)
     return extreme_of_bytes<kIsLargest>(x, count);
   else
@@ -77,7 +81,8 @@ template <bool kIsLargest, typename T>
 
 /// Sums of float32 in vectors of it, of which each lane adds up to 64 numbers before double takes what it has. Nothing of lines that fill no
 /// vector, and where the sum is not finite, as one of double might be.
-[[gnu::always_inline]] AOE_WIDE inline std::optional<double> sum_of_line(const float* x, std::int64_t count) {
+[[gnu::always_inline]] AOE_WIDE inline std::optional<double> sum_of_line(const float* x,
+                                                                         std::int64_t count) {
   constexpr std::int64_t kVectors = 4, kStep = kVectors * kFloats, kMost = 64 * kStep;
   if (count < kFloats) return {};
   using Loose = Lanes<float>::Loose;
@@ -87,7 +92,8 @@ template <bool kIsLargest, typename T>
     Floats parts[kVectors] = {};
     std::int64_t i = begin;
     for (; i + kStep <= end; i += kStep)
-      for (std::int64_t k = 0; k < kVectors; ++k) parts[k] += *reinterpret_cast<const Loose*>(x + i + k * kFloats);
+      for (std::int64_t k = 0; k < kVectors; ++k)
+        parts[k] += *reinterpret_cast<const Loose*>(x + i + k * kFloats);
     for (; i + kFloats <= end; i += kFloats) parts[0] += *reinterpret_cast<const Loose*>(x + i);
     if (i < end) {  // the last vector again, without what has been added
       using Places = Lanes<std::int32_t>::Vector;

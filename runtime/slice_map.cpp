@@ -243,8 +243,7 @@ void SliceMap::set_borders(Part& part, const Shape& places) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const int id = step_.inputs[i];
     const Shape& shape = tensors_.view(id).desc.shape;
-    Border& read =
-        part.reads.emplace_back(border(id, part.executor->input(i).desc, axes_[i], shape, slices));
+    Border& read = part.reads.emplace_back(border(id, part.given[i].desc, axes_[i], shape, slices));
     if (axes_[i] == kWhole) continue;
     const Shape own = places_of(shape, axes_[i], dims_);
     if (element_count(own) == slices) continue;
@@ -254,8 +253,8 @@ void SliceMap::set_borders(Part& part, const Shape& places) const {
     reference::collapse(read.places, {&read.strides, 1});  // runs are as long as can be
   }
   part.makes.clear();
-  for (std::size_t i = 0; i < part.executor->output_count(); ++i) {
-    const TensorDesc& desc = part.executor->output(i).desc;
+  for (std::size_t i = 0; i < part.made.size(); ++i) {
+    const TensorDesc& desc = part.made[i].desc;
     const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
     Border& make = part.makes.emplace_back(border(
         id, desc, output_axes_[i], with_places(desc.shape, output_axes_[i], places), slices));
@@ -268,7 +267,7 @@ void SliceMap::prepare_outputs(const Shape& places) const {
   for (std::size_t i = 0; i < step_.outputs.size(); ++i) {
     const int id = step_.outputs[i];
     if (id < 0) continue;
-    TensorDesc desc = parts_.front().executor->output(i).desc;
+    TensorDesc desc = parts_.front().made[i].desc;
     desc.shape = with_places(desc.shape, output_axes_[i], places);
     if (tensors_.is_dynamic(id)) tensors_.allocate(id, desc);
     const TensorDesc whole = tensors_.view(id).desc;

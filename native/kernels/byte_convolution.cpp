@@ -250,7 +250,7 @@ class PlaceConvolution : ByteCall {
 
 template <typename Y>
 void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const std::vector<double> zero_points = reference::quant_parameter(run.inputs, zeros + 1, 0);
   reference::parameter_at(zero_points, run.shape(1)[0] - 1);  // or the model is refused

@@ -11,7 +11,7 @@ namespace aoe::native {
 namespace {
 
 void run_col2im(const Run& run) {
-  const Tensor output = run.output(0);
+  const Tensor& output = run.output(0);
   if (output.data == nullptr) return;
   const Shape& shape = output.desc.shape;
   const reference::Window blocks = reference::block_window_of(

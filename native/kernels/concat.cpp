@@ -34,7 +34,7 @@ void copy_pieces(const std::vector<Piece>& pieces, std::int64_t line_bytes, std:
 }
 
 void run_concat(const Run& run) {
-  const Tensor to = run.output(0);
+  const Tensor& to = run.output(0);
   const auto all_bytes = static_cast<std::int64_t>(storage_bytes(to.desc));
   if (to.data == nullptr || all_bytes == 0) return;
   const Shape& shape = to.desc.shape;

@@ -58,12 +58,12 @@ void run_dynamic_quantize(const Run& run) {
   const float divisor = scale == 0 ? 1 : scale;
   const auto zero_point = reference::convert<std::uint8_t>(
       std::nearbyint(std::clamp(static_cast<double>(-all.low / divisor), range.min, range.max)));
-  if (const Tensor y = run.output(0); y.data != nullptr)
+  if (const Tensor& y = run.output(0); y.data != nullptr)
     run.threads.share(count, 0.2, [&](std::int64_t begin, std::int64_t end) {
       quantize_part(x + begin, end - begin, divisor, zero_point, y.as<std::uint8_t>() + begin);
     });
-  if (const Tensor scales = run.output(1); scales.data != nullptr) *scales.as<float>() = scale;
-  if (const Tensor zero_points = run.output(2); zero_points.data != nullptr)
+  if (const Tensor& scales = run.output(1); scales.data != nullptr) *scales.as<float>() = scale;
+  if (const Tensor& zero_points = run.output(2); zero_points.data != nullptr)
     *zero_points.as<std::uint8_t>() = zero_point;
 }
 

@@ -55,7 +55,7 @@ void repeat(const std::byte* from, std::int64_t bytes, std::byte* to, std::int64
 }
 
 void run_expand(const Run& run) {
-  const Tensor &from = run.inputs[0], to = run.output(0);
+  const Tensor &from = run.inputs[0], &to = run.output(0);
   if (to.data == nullptr || storage_bytes(to.desc) == 0) return;
   const Blocks blocks(from.desc, to.desc);
   constexpr double kByteNs = 0.1, kBlockNs = 2;

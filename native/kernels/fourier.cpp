@@ -77,7 +77,7 @@ void mirror(Columns& columns, std::int64_t column) {
 
 template <typename T>
 void transform_lines(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const reference::DftLines dft =
       reference::dft_lines(run.attrs, run.version, run.inputs, y.desc.shape);
@@ -114,7 +114,7 @@ void transform_lines(const Run& run) {
 
 template <typename T>
 void transform_frames(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const reference::StftFrames stft = reference::stft_frames(run.inputs, y.desc.shape);
   const T* const x = run.inputs[reference::kSignal].as<T>();

@@ -24,7 +24,7 @@ void copy_blocks(Threads& threads, std::int64_t count, std::size_t block_bytes, 
 }
 
 void run_gather(const Run& run) {
-  const Tensor &data = run.inputs[0], y = run.output(0);
+  const Tensor &data = run.inputs[0], &y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const std::size_t axis =
       reference::normalize_axis(run.attrs.get_int("axis", 0), run.shape(0).size());
@@ -71,7 +71,7 @@ void gather_row(const Word* from, const Index* indices, std::int64_t length, std
 /// Rows of the indices along their last axis.
 template <typename Index>
 void gather_elements(const Run& run) {
-  const Tensor &data = run.inputs[0], y = run.output(0);
+  const Tensor &data = run.inputs[0], &y = run.output(0);
   const Shape& shape = run.shape(1);
   const std::size_t axis = reference::normalize_axis(run.attrs.get_int("axis", 0), shape.size());
   const std::int64_t dim = run.shape(0)[axis];
@@ -106,7 +106,7 @@ void run_gather_elements(const Run& run) {
 }
 
 void run_gather_nd(const Run& run) {
-  const Tensor &data = run.inputs[0], y = run.output(0);
+  const Tensor &data = run.inputs[0], &y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const auto batch = static_cast<std::ptrdiff_t>(run.attrs.get_int("batch_dims", 0));
   const Shape one_batch(run.shape(0).begin() + batch, run.shape(0).end());

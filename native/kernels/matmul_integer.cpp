@@ -157,14 +157,14 @@ void multiply_all(const Run& run, const reference::MatMulShape& s, std::size_t z
 }
 
 void run_matmul_integer(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const reference::MatMulShape s = reference::matmul_shape(run.shape(0), run.shape(1));
   multiply_all<std::int32_t>(run, s, 2, {});
 }
 
 void run_quant_matmul(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   Shape b = run.shape(1);
   if (run.attrs.get_int("transB", 0) != 0) std::swap(b[0], b[1]);

@@ -23,7 +23,7 @@ std::int64_t place_of(std::int64_t index, const Shape& natural, const Shape& giv
 }
 
 void run_max_unpool(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr) return;
   const Shape& given = y.desc.shape;
   const Shape natural = reference::unpooled_shape(run.attrs, run.shape(0));

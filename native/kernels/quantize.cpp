@@ -199,7 +199,7 @@ void for_each_stretch(const Run& run, double ns_per_element, const Each& each) {
 }
 
 void run_dequantize(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const std::vector<float> scales = parameters<float>(run, 1);
   reference::visit_type<Quantized>(run.inputs[0].desc.dtype, [&]<typename T>() {
@@ -211,7 +211,7 @@ void run_dequantize(const Run& run) {
 }
 
 void run_quantize(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const std::vector<float> scales = parameters<float>(run, 1);
   reference::visit_type<ByteTypes>(y.desc.dtype, [&]<typename T>() {

@@ -256,7 +256,7 @@ class Multinomial {
 };
 
 void run_multinomial(const Run& run) {
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data == nullptr) return;
   const double classes = static_cast<double>(run.shape(0)[1]);
   const double cost = 4 * classes + 20 * static_cast<double>(y.desc.shape[1]);
@@ -272,7 +272,7 @@ void run_multinomial(const Run& run) {
 template <typename Write>
 Kernel random_kernel(const char* type, const Write& write) {
   return {.type = type, .supports = takes_all, .run = [write](const Run& run) {
-            const Tensor y = run.output(0);
+            const Tensor& y = run.output(0);
             if (y.data == nullptr) return;
             reference::visit_type<reference::AllTypes>(
                 y.desc.dtype, [&]<typename T>() { write.template operator()<T>(run); });

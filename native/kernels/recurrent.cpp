@@ -260,7 +260,7 @@ template <typename T>
 void run_all(const Recurrence<T>& all) {
   const Run& run = all.run();
   const reference::RecurrentLayout& layout = all.layout();
-  const Tensor y = run.output(0);
+  const Tensor& y = run.output(0);
   if (y.data != nullptr && std::ranges::min(all.lengths()) < layout.steps)
     std::fill_n(y.as<T>(), y.elements(), T{});
   const double flops = 2.0 * static_cast<double>(layout.steps * all.gates() * layout.hidden) *

@@ -301,7 +301,7 @@ std::vector<bool> spatial_axes(const Shape& shape) {
 
 template <template <typename> class R, typename T>
 void reduce(const Run& run) {
-  const Tensor out = run.output(0);
+  const Tensor& out = run.output(0);
   if (out.data == nullptr) return;
   const bool is_pooling = run.call.type.starts_with("Global");
   const std::vector<bool> axes =

@@ -8,7 +8,7 @@ namespace aoe::native {
 namespace {
 
 void run_copy(const Run& run) {
-  const Tensor &from = run.inputs[0], to = run.output(0);
+  const Tensor &from = run.inputs[0], &to = run.output(0);
   if (to.data == nullptr || to.data == from.data) return;
   constexpr double kByteNs = 0.1;
   run.threads.share(static_cast<std::int64_t>(storage_bytes(from.desc)), kByteNs,

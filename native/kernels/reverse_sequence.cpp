@@ -15,7 +15,7 @@ std::int64_t source(std::int64_t t, std::int64_t length) {
 }
 
 void run_reverse(const Run& run) {
-  const Tensor &x = run.inputs[0], y = run.output(0);
+  const Tensor &x = run.inputs[0], &y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
   const bool is_time_first = run.attrs.get_int("time_axis", 0) == 0;
   const Shape& shape = run.shape(0);

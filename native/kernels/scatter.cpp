@@ -66,7 +66,7 @@ void scatter_slab(const Tensor& out, const Shape& shape, std::size_t axis,
 }
 
 void run_scatter_elements(const Run& run) {
-  const Tensor out = run.output(0);
+  const Tensor& out = run.output(0);
   if (out.data == nullptr) return;
   const Shape& shape = run.shape(1);
   const std::size_t axis =
@@ -91,7 +91,7 @@ void run_scatter_elements(const Run& run) {
 
 /// Of the blocks of the data each thread has a range: it copies them, and then looks for their updates.
 void run_scatter_nd(const Run& run) {
-  const Tensor out = run.output(0);
+  const Tensor& out = run.output(0);
   if (out.data == nullptr) return;
   const reference::BlockIndices blocks =
       reference::read_block_indices(run.inputs[1], out.desc.shape);

@@ -78,7 +78,7 @@ void run_split(const Run& run) {
   const std::int64_t equal = asked > 0 ? asked : shape[axis];
   const std::int64_t parts = sizes.empty() ? equal : std::ssize(sizes);
   for (std::int64_t i = 0; i < parts; ++i) {
-    const Tensor to = run.output(static_cast<std::size_t>(i));
+    const Tensor& to = run.output(static_cast<std::size_t>(i));
     if (to.data == nullptr || to.elements() == 0) continue;
     const std::int64_t each = asked > 0 ? (shape[axis] + asked - 1) / asked : to.desc.shape[axis];
     const std::int64_t start =

@@ -160,7 +160,7 @@ void softmax(const AxisView& view, const T* x, bool is_log, T* y, Threads& threa
 
 template <typename T>
 void run_softmax(const Run& run) {
-  const Tensor out = run.output(0);
+  const Tensor& out = run.output(0);
   if (out.data == nullptr || out.elements() == 0) return;
   softmax(reference::softmax_view(run.attrs, run.version, run.shape(0)), run.inputs[0].as<T>(),
           run.call.type == "LogSoftmaxV2", out.as<T>(), run.threads);

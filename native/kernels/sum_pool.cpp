@@ -19,7 +19,7 @@ Window window_of(const Run& run) {
 /// y = finish(sum of term(x), elements inside, output) of each window of each plane.
 template <typename T, typename Term, typename Finish>
 void pool(const Run& run, const Window& window, const Term& term, const Finish& finish) {
-  const Tensor out = run.output(0);
+  const Tensor& out = run.output(0);
   if (out.data == nullptr) return;
   const WindowTaps taps(window);
   const double cost =

@@ -6,7 +6,7 @@ namespace aoe::native {
 namespace {
 
 void run_tensor_scatter(const Run& run) {
-  const Tensor present = run.output(0);
+  const Tensor& present = run.output(0);
   if (present.data == nullptr) return;
   const reference::CacheRows rows(run.attrs, run.inputs);
   constexpr double kBytesPerNs = 10;

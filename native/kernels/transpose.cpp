@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "native/kernel.h"
+#include "native/transpose_block.h"
 #include "native/wide.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
@@ -67,6 +68,13 @@ Walk space_to_depth(const reference::Attrs& attrs, const Shape& in) {
 template <typename Word>
 AOE_WIDE void transpose_square(const Word* __restrict from, std::int64_t step, Word* __restrict to,
                                std::int64_t stride) {
+  if constexpr (sizeof(Word) <= 2) {
+    constexpr std::int64_t kPart = 16 / sizeof(Word);
+    for (std::int64_t k = 0; k < kSide; k += kPart)
+      for (std::int64_t r = 0; r < kSide; r += kPart)
+        transpose_small_block(from + k * step + r, step, to + r * stride + k, stride);
+    return;
+  }
   Word square[kSide][kSide];
   for (std::int64_t k = 0; k < kSide; ++k)
     for (std::int64_t r = 0; r < kSide; ++r) square[k][r] = from[k * step + r];
@@ -146,7 +154,7 @@ class Transposition {
 
 template <Walk (*kWalk)(const reference::Attrs&, const Shape&)>
 void run_transpose(const Run& run) {
-  const Tensor out = run.output(0);
+  const Tensor& out = run.output(0);
   if (out.data == nullptr || out.elements() == 0) return;
   const Walk walk = kWalk(run.attrs, run.shape(0));
   reference::visit_word(out.desc.dtype, [&]<typename Word>() {
