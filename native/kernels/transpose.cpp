@@ -152,12 +152,31 @@ class Transposition {
   std::int64_t line_ = 1;   ///< elements of one
 };
 
+bool is_aligned(const Tensor& tensor, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(tensor.data) % bytes == 0;
+}
+
+/// Elements that stay side by side, as many as one word has room for, become that word: its type.
+DataType join_words(Walk& walk, const Tensor& from, const Tensor& to) {
+  const DataType type = to.desc.dtype;
+  const std::int64_t line = walk.shape.back();
+  const std::size_t bytes = size_bytes(type) * static_cast<std::size_t>(line);
+  if (walk.shape.size() < 2 || walk.from.back() != 1 || line == 1) return type;
+  if ((bytes != 2 && bytes != 4 && bytes != 8) || !is_aligned(from, bytes) ||
+      !is_aligned(to, bytes))
+    return type;
+  walk.shape.pop_back();
+  walk.from.pop_back();
+  for (std::int64_t& stride : walk.from) stride /= line;
+  return bytes == 2 ? DataType::kUint16 : bytes == 4 ? DataType::kUint32 : DataType::kUint64;
+}
+
 template <Walk (*kWalk)(const reference::Attrs&, const Shape&)>
 void run_transpose(const Run& run) {
   const Tensor& out = run.output(0);
   if (out.data == nullptr || out.elements() == 0) return;
-  const Walk walk = kWalk(run.attrs, run.shape(0));
-  reference::visit_word(out.desc.dtype, [&]<typename Word>() {
+  Walk walk = kWalk(run.attrs, run.shape(0));
+  reference::visit_word(join_words(walk, run.inputs[0], out), [&]<typename Word>() {
     Transposition<Word>(walk, run.inputs[0].as<Word>(), out.as<Word>()).run(run.threads);
   });
 }
