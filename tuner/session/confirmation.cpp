@@ -130,7 +130,9 @@ void keep_untuned(Confirmation& confirmation, std::string untuned_om,
       100 * (confirmation.comparison.high - 1),
       waits ? "; what was won waits in the bank for the next run" : "");
   confirmation.om = std::move(untuned_om);
-  if (!waits) confirmation.demoted.insert(won.begin(), won.end());
+  if (!waits)
+    for (const auto* lost : {&won, &std::as_const(confirmation.suspects)})
+      confirmation.demoted.insert(lost->begin(), lost->end());
   set_untuned(confirmation, waits ? Verdict::kAmbiguous : Verdict::kSame);
 }
 
@@ -148,7 +150,8 @@ Result<Confirmation> confirm_in_rounds(const ConfirmSetting& setting,
     auto timings = measure(setting, attempt->om, round, measurer);
     if (!timings && best && setting.deadline.has_passed()) return std::move(*best);
     if (!timings) return Unexpected(timings.error());
-    Confirmation now{.demoted = demoted, .om = std::move(attempt->om)};
+    Confirmation now{
+        .demoted = demoted, .suspects = attempt->suspects, .om = std::move(attempt->om)};
     judge(now, *timings, setting);
     logger("tuner")->info("round={} untuned_ms={:.3f} tuned_ms={:.3f} verdict={} demoted={}", round,
                           now.untuned_ns / 1e6, now.tuned_ns / 1e6, name(now.comparison.verdict),

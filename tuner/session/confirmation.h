@@ -22,8 +22,9 @@ struct Confirmation {
   double tuned_ns = 0;
   int pairs = 0;
   Comparison comparison;
-  std::set<std::string> demoted;  ///< descriptions of what the chosen om leaves as it was
-  std::string om;                 ///< the tuned model, serialized
+  std::set<std::string> demoted;   ///< descriptions of what the chosen om leaves as it was
+  std::set<std::string> suspects;  ///< of its attempt
+  std::string om;                  ///< the tuned model, serialized
 };
 
 /// Where a Tunable stands in the untuned model and in the one that is measured against it.
@@ -36,7 +37,7 @@ struct Placed {
 struct ConfirmAttempt {
   std::string om;
   std::vector<Placed> placed;
-  /// Taken back when the whole is slower and nobody's own time says why.
+  /// What is otherwise than in the untuned model: taken back when the whole is slower and nobody's own time says why.
   std::set<std::string> suspects;
 };
 
@@ -73,7 +74,7 @@ enum class Fate {
 };
 Fate fate_of(const Comparison& comparison);
 
-/// The untuned om in place of one that is not faster beyond doubt; when it is not, everything of `won` is demoted.
+/// The untuned om in place of one that is not faster beyond doubt; when it is not, everything of `won` is demoted, and the suspects.
 void keep_untuned(Confirmation& confirmation, std::string untuned_om,
                   const std::set<std::string>& won);
 

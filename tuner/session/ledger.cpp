@@ -129,17 +129,22 @@ void Ledger::add_confirmed(const Staged& staged, bank::Commit& now) {
 
 bank::Commit Ledger::demotions(const std::set<std::string>& descriptions) {
   bank::Commit now;
-  for (Entry& entry : entries_)
-    if (descriptions.contains(entry.tunable->key.description) && is_won_here(entry))
+  for (Entry& entry : entries_) {
+    const auto staged = staged_.find(entry.tunable->key.description);
+    if (!descriptions.contains(entry.tunable->key.description)) continue;
+    if (is_won_here(entry))
       demote(entry, now);
+    else if (staged != staged_.end())
+      staged->second.strategies.resize(1);  // the default
+  }
   return now;
 }
 
-void Ledger::postpone(const std::set<std::string>& demoted) {
+void Ledger::postpone(const std::set<std::string>& demoted, const std::set<std::string>& waiting) {
   bank::Commit now = demotions(demoted);
   for (const Entry& entry : entries_)
     if (const auto staged = staged_.find(entry.tunable->key.description);
-        staged != staged_.end() && !is_won_here(entry)) {
+        staged != staged_.end() && !is_won_here(entry) && !waiting.contains(staged->first)) {
       add_confirmed(staged->second, now);
       staged_.erase(staged);
     }

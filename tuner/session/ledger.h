@@ -42,10 +42,11 @@ class Ledger {
   void hold() { is_holding_ = true; }
 
   /// The model was measured: takes back what does not hold in it, by description, and confirms the rest. What the bank
-  /// had before comes back; what this run has not won stays: others may profit from it.
+  /// had before comes back; what this run has not won stays: others may profit from it. Of a demoted task of which nothing was won
+  /// the default alone stays: in another Format it would be in the next compiled model what this one was slower by.
   void confirm(const std::set<std::string>& demoted);
-  /// Takes back the same, and confirms what nothing was won of; the rest stays unconfirmed.
-  void postpone(const std::set<std::string>& demoted);
+  /// Takes back the same, and confirms what nothing was won of; the rest, and `waiting`, stays unconfirmed.
+  void postpone(const std::set<std::string>& demoted, const std::set<std::string>& waiting);
   /// As if the run had not settled it.
   void withdraw(const Tunable& tunable);
   void withdraw_all();

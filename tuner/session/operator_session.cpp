@@ -313,18 +313,25 @@ class OperatorSession final : public TuningSession {
     const compiler::Compilation tuned = compiler::compile(graph_, options);
     const StepIndex steps(graph_, tuned.steps);
     ConfirmAttempt attempt{.om = tuned.om.serialize()};
-    std::vector<std::string_view> format_of(graph_.nodes.size());
-    for (const compiler::NodeReport& node : tuned.nodes) format_of[node.id] = node.format;
+    const auto formats_before = formats_of(baseline_.compilation), formats = formats_of(tuned);
     for (const OperatorTask& task : tasks_) {
       attempt.placed.push_back({.tunable = &task,
                                 .places = task.places(),
                                 .before = untuned_steps_->of(task.timed_nodes()),
                                 .after = steps.of(task.timed_nodes())});
       // Another Format than in the untuned model is paid for in conversions, which no op's own time shows.
-      if (!task.ids.empty() && format_of[task.ids.front()] != task.default_candidate.format.name)
+      if (std::ranges::any_of(task.ids,
+                              [&](graph::NodeId id) { return formats[id] != formats_before[id]; }))
         attempt.suspects.insert(task.key.description);
     }
     return attempt;
+  }
+
+  /// By node.
+  std::vector<std::string_view> formats_of(const compiler::Compilation& compilation) const {
+    std::vector<std::string_view> formats(graph_.nodes.size());
+    for (const compiler::NodeReport& node : compilation.nodes) formats[node.id] = node.format;
+    return formats;
   }
 
   void after_confirmation(const Confirmation& confirmed, Fate) override {

@@ -53,7 +53,7 @@ void TuningSession::confirm() {
   if (fate != Fate::kConfirmed)
     keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
   if (fate == Fate::kWaiting)
-    ledger_.postpone(confirmed->demoted);
+    ledger_.postpone(confirmed->demoted, confirmed->suspects);
   else
     ledger_.confirm(confirmed->demoted);
   outcome_.model = ModelVerdict{.before_ms = confirmed->untuned_ns / 1e6,

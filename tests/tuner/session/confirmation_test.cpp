@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/om/om_graph.h"
 #include "tests/tuner/session/operator_session.h"
 #include "tuner/tasks/subgraph_list.h"
 
@@ -58,6 +59,47 @@ TEST_F(Session, WhatNothingProvesWaitsForTheNextRun) {
   EXPECT_EQ(machine_.measured.size(), measured) << "searched again";
   EXPECT_EQ(calm.model->paired.verdict, Verdict::kFaster);
   EXPECT_FALSE(winners().empty());
+}
+
+/// Nothing beats the defaults, but by what their other Formats take the model could do without conversions: if that is slower, or
+/// perhaps no faster, what is compiled next must not have it either.
+class OtherFormats : public Session {
+ protected:
+  OtherFormats() {
+    graph_ = aoe::tests::import_text(R"(
+      g (float[1,32,28,28] x) => (float[1,32,28,28] y) <float[64,32,3,3] w, float[32,64,3,3] v> {
+        a = Conv <pads = [1,1,1,1]> (x, w)
+        b = Relu (a)
+        y = Conv <pads = [1,1,1,1]> (b, v)
+      })");
+    graph::run_passes(graph_, {});
+    machine_.others_ns = 1.001 * kDefaultNs;
+  }
+
+  bool is_compiled_next_as_written() const {
+    const bank::KnowledgeBank bank = open_bank();
+    return runtime::run_alike(compiler::compile(graph_, {.soc = soc_, .strategies = &bank}).om,
+                              runtime::Om::load(options_.tuned_om_path));
+  }
+};
+
+TEST_F(OtherFormats, ThatAreSlowerInTheModelAreForgotten) {
+  machine_.tuned_share = 2;
+  EXPECT_TRUE(tune().gains.empty());
+  EXPECT_TRUE(is_compiled_next_as_written());
+}
+
+TEST_F(OtherFormats, ThatNothingProvesWait) {
+  machine_.tuned_noise = 9;
+  machine_.tuned_share = 0.98;
+  EXPECT_EQ(tune().model->paired.verdict, Verdict::kAmbiguous);
+  EXPECT_TRUE(is_compiled_next_as_written());
+}
+
+TEST_F(OtherFormats, ThatAreFasterInTheModelAreKept) {
+  machine_.tuned_share = 0.9;
+  EXPECT_EQ(tune().model->paired.verdict, Verdict::kFaster);
+  EXPECT_TRUE(is_compiled_next_as_written());
 }
 
 TEST_F(Session, ADemotedUpdateGivesTheBankItsStrategyBack) {

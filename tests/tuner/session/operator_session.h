@@ -81,10 +81,12 @@ class FormulaMeasurer final : public Measurer {
     const std::string name = repo_key + " " + candidate;
     if (defaults_.contains(name)) return kDefaultNs;
     if (const auto set = set_ns.find(name); set != set_ns.end()) return set->second;
+    if (others_ns > 0) return others_ns;
     return 500 + static_cast<double>(hash64(name) % 1000);
   }
 
   std::map<std::string, double> set_ns;  ///< "<repo_key> <candidate>": instead of the formula's
+  double others_ns = 0;                  ///< of what is no default, instead of the formula's
   std::string unmeasurable_type;         ///< ops of this type give wrong results
   std::function<bool(const std::string& candidate)> is_slow_in_models;
   bool runs_no_models = false;
