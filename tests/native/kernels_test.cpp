@@ -239,9 +239,21 @@ TEST(Kernels, StacksOfSmallProductsAgree) {
                                       {Shape{4000, 4, 4}, Shape{4000, 4, 1}},
                                       {Shape{2, 3}, Shape{9000, 3, 2}},
                                       {Shape{60, 1, 5, 7}, Shape{40, 7, 8}},
-                                      {Shape{2, 8, 9}, Shape{2, 9, 7}}})
+                                      {Shape{2, 8, 9}, Shape{2, 9, 7}},
+                                      {Shape{3, 900, 0}, Shape{3, 0, 8}},
+                                      {Shape{3, 0, 700}, Shape{3, 700, 8}}})
       for (const int threads : {1, 3})
         check(product_call("MatMulV2", type, left, right), threads, true);
+}
+
+TEST(Kernels, TransposedConvolutionsOfNoPlacesAgree) {
+  for (const std::int64_t window : {1, 3, 40}) {
+    RandomCall drawn{.call = {.type = "Conv2DTranspose", .version = 11}};
+    for (const Shape& shape : {Shape{2, 3, 0}, Shape{3, 5, window}, Shape{5}})
+      drawn.inputs.push_back(
+          random_tensor({.dtype = DataType::kFloat, .shape = shape}, drawn.inputs.size()));
+    check(drawn, 1, true);
+  }
 }
 
 /// Of few places these are rows, of more they read quads of channels; in groups, with borders and zero points for each channel.
