@@ -151,7 +151,7 @@ AOE_WIDE void quantize_packs(const float* x, std::int64_t packs, float scale, T 
 template <typename T>
 AOE_WIDE void quantize_vectors(const float* x, std::int64_t count, const float* scale,
                                const T* zero, bool is_one_scale, T* y) {
-  typedef T Narrow __attribute__((vector_size(kFloats * sizeof(T))));
+  using Narrow __attribute__((vector_size(kFloats * sizeof(T)))) = T;
   Floats divisor = Floats{} + *scale, shift = Floats{} + *zero;
   const std::int64_t packs = is_one_scale ? count / kPack : 0;
   quantize_packs(x, packs, *scale, *zero, y);

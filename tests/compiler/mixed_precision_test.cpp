@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
 #include "tests/compiler/shape_line.h"

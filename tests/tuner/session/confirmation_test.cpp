@@ -14,7 +14,6 @@ namespace {
 using nlohmann::json;
 using tests::kDefaultNs;
 using tests::Session;
-namespace fs = std::filesystem;
 
 TEST_F(Session, WhatIsSlowerInTheModelIsDemoted) {
   machine_.is_slow_in_models = [](const std::string&) { return true; };
