@@ -145,6 +145,7 @@ std::string change_body(json& graph, const json& step, std::string weights, std:
     if (weights.substr(constant.at("offset").get<std::size_t>()).starts_with("AOEOM"))
       bodies.push_back(&constant);
   }
+  if (bodies.empty()) return weights;  // those of a body lie in the om around it
   json& tensor = *bodies.at(random() % bodies.size());
   const std::string body = weights.substr(tensor.at("offset").get<std::size_t>(),
                                           tensor.at("shape").at(0).get<std::size_t>());
