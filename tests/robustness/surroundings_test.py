@@ -123,7 +123,9 @@ def tasks_with_records(tuning):
     tuning.call("aoe_bank", "export", str(exported))
     text = subprocess.run(["zstd", "-dc", exported], capture_output=True, text=True, check=True).stdout
     exported.unlink()
-    return {line.split('"task":"')[1].split('"')[0] for line in text.splitlines() if line.startswith('{"record"')}
+    # Of tasks: the record of a whole model, which an ambiguous run has not, names no Impl.
+    return {line.split('"task":"')[1].split('"')[0] for line in text.splitlines()
+            if line.startswith('{"record"') and '"impl":""' not in line}
 
 
 def reload_goes_on(tuning, chance, wanted):
