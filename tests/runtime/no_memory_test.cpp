@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "profiler/collect/control_socket.h"
 #include "profiler/recorder.h"
 #include "tests/runtime/loaded_om.h"
+#include "tests/runtime/replaced_new.h"
 #include "tests/runtime/subscription.h"
 #include "tests/temp_dir.h"
 
@@ -21,16 +21,6 @@ namespace {
 std::atomic<bool> is_memory_short = false;
 std::atomic<int> refusals = 0;
 thread_local bool has_memory = false;
-
-void* memory_for(std::size_t size) {
-  if (is_memory_short && !has_memory) {
-    ++refusals;
-    throw std::bad_alloc();
-  }
-  void* const memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
 
 /// For all threads but the one that makes it.
 class NoMemoryForOthers {
@@ -54,14 +44,12 @@ bool comes_true(const Condition& condition) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  return memory_for(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+void* aoe::runtime::tests::memory_for(std::size_t size) {
+  if (is_memory_short && !has_memory) {
+    ++refusals;
+    throw std::bad_alloc();
+  }
+  return from_malloc(size);
 }
 
 namespace aoe::runtime {

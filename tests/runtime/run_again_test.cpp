@@ -2,33 +2,19 @@
 // that was most of their time.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "runtime/executor.h"
 #include "tests/runtime/om_bodies.h"
+#include "tests/runtime/replaced_new.h"
 
 namespace {
 
 thread_local int allocations = 0;
 
-void* memory_for(std::size_t size) {
-  ++allocations;
-  void* const memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
 }  // namespace
 
-void* operator new(std::size_t size) {
-  return memory_for(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+void* aoe::runtime::tests::memory_for(std::size_t size) {
+  ++allocations;
+  return from_malloc(size);
 }
 
 namespace aoe::runtime::tests {
