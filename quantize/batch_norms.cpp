@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "graph/import/onnx_proto.h"
 #include "quantize/float_graph.h"
 #include "quantize/initializers.h"
 #include "quantize/new_names.h"
@@ -14,9 +15,8 @@ namespace aoe::quantize {
 namespace {
 
 float epsilon_of(const onnx::NodeProto& norm) {
-  for (const auto& attribute : norm.attribute())
-    if (attribute.name() == "epsilon") return attribute.f();
-  return 1e-5f;
+  const onnx::AttributeProto* const epsilon = graph::attribute_of(norm, "epsilon");
+  return epsilon == nullptr ? 1e-5f : epsilon->f();
 }
 
 bool has_constants(const Initializers& initializers, const onnx::NodeProto& node, int first,

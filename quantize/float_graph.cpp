@@ -8,9 +8,8 @@ namespace aoe::quantize {
 
 std::int64_t int_attribute(const onnx::NodeProto& node, const std::string& name,
                            std::int64_t fallback) {
-  for (const auto& each : node.attribute())
-    if (each.name() == name) return each.i();
-  return fallback;
+  const onnx::AttributeProto* const found = graph::attribute_of(node, name);
+  return found == nullptr ? fallback : found->i();
 }
 
 FloatGraph::FloatGraph(const onnx::GraphProto& graph, const Initializers& initializers)

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "graph/import/onnx_proto.h"
+
 namespace aoe::quantize {
 namespace {
 
@@ -30,12 +32,6 @@ constexpr std::array<std::string_view, 20> kGiveOtherTypes = {"And",
                                                               "SequenceLength",
                                                               "Size",
                                                               "Xor"};
-
-const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name) {
-  for (const onnx::AttributeProto& each : node.attribute())
-    if (each.name() == name) return &each;
-  return nullptr;
-}
 
 class OtherTypes {
  public:
@@ -71,16 +67,17 @@ class OtherTypes {
   static std::optional<int> stated_type(const onnx::NodeProto& node) {
     const std::string& type = node.op_type();
     if (type == "Cast")
-      if (const auto* to = attribute_of(node, "to")) return static_cast<int>(to->i());
+      if (const auto* to = graph::attribute_of(node, "to")) return static_cast<int>(to->i());
     if (type == "ConstantOfShape" || type == "Constant") {
-      const auto* value = attribute_of(node, "value");
+      const auto* value = graph::attribute_of(node, "value");
       if (value != nullptr) return value->t().data_type();
-      const bool holds_integers =
-          attribute_of(node, "value_int") != nullptr || attribute_of(node, "value_ints") != nullptr;
+      const bool holds_integers = graph::attribute_of(node, "value_int") != nullptr ||
+                                  graph::attribute_of(node, "value_ints") != nullptr;
       return holds_integers ? onnx::TensorProto::INT64 : onnx::TensorProto::FLOAT;
     }
     if (type == "EyeLike" || type.starts_with("Random") || type == "Multinomial")
-      if (const auto* dtype = attribute_of(node, "dtype")) return static_cast<int>(dtype->i());
+      if (const auto* dtype = graph::attribute_of(node, "dtype"))
+        return static_cast<int>(dtype->i());
     return std::nullopt;
   }
 

@@ -48,6 +48,12 @@ ConstantPtr scalar_constant(DataType dtype, T value) {
 
 }  // namespace
 
+const Proto* attribute_of(const onnx::NodeProto& node, std::string_view name) {
+  for (const Proto& each : node.attribute())
+    if (each.name() == name) return &each;
+  return nullptr;
+}
+
 const Proto* resolve(const Proto& attribute, const CallAttributes& call) {
   if (attribute.ref_attr_name().empty()) return &attribute;
   const auto found = call.find(attribute.ref_attr_name());

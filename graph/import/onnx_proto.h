@@ -42,6 +42,9 @@ class TensorReader {
   TextTable& texts_;
 };
 
+/// nullptr: the node has none of that name.
+const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name);
+
 /// The attributes of a call of a function, by name: what its body's ref_attr_name refers to.
 using CallAttributes = std::map<std::string, const onnx::AttributeProto*>;
 

@@ -97,12 +97,6 @@ std::string few_of(const std::vector<std::string>& texts) {
   return texts.size() > kMostListed ? list + ", ..." : list;
 }
 
-const onnx::AttributeProto* attribute_of(const onnx::NodeProto& proto, std::string_view name) {
-  for (const auto& own : proto.attribute())
-    if (own.name() == name) return &own;
-  return nullptr;
-}
-
 /// They look nothing up, and whether two are equal tells no sum.
 bool combines(const onnx::NodeProto& proto) {
   const onnx::AttributeProto* reduction = attribute_of(proto, "reduction");
