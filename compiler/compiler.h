@@ -71,7 +71,7 @@ struct Compilation {
   std::vector<NodeReport> nodes;
   std::vector<StepSource> steps;  ///< by step of the om
   std::vector<PackedConstant> weights =
-      {};  ///< left ones: those of lent_weights() (runtime/om/om_bodies.h)
+      {};  ///< left ones: of tensors that are lent (runtime/om/om_bodies.h)
   int bank_hits() const;
 };
 

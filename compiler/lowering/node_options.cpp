@@ -13,12 +13,18 @@
 namespace aoe::compiler {
 namespace {
 
+/// The option whose tensors are in the same Formats; the end where there is none.
+std::vector<NodeOption>::iterator of_formats(std::vector<NodeOption>& options,
+                                             const FormatChoice& formats) {
+  return std::ranges::find_if(options, [&](const NodeOption& each) {
+    return each.candidate.format.inputs == formats.inputs &&
+           each.candidate.format.outputs == formats.outputs;
+  });
+}
+
 /// Keeps the fastest option of each FormatChoice.
 void add_option(std::vector<NodeOption>& options, NodeOption added) {
-  const auto same = std::ranges::find_if(options, [&](const NodeOption& each) {
-    return each.candidate.format.inputs == added.candidate.format.inputs &&
-           each.candidate.format.outputs == added.candidate.format.outputs;
-  });
+  const auto same = of_formats(options, added.candidate.format);
   if (same == options.end())
     options.push_back(std::move(added));
   else if (added.time_ns < same->time_ns)
@@ -72,10 +78,7 @@ bool take_from(const Neighbour& neighbour, const Task& task, const Soc& soc,
     if (m.verdict != "faster" || m.time_ns <= 0 || m.default_time_ns <= m.time_ns) continue;
     Result<Candidate> candidate = candidate_of(strategy, task, soc);
     if (!candidate) continue;
-    const auto same = std::ranges::find_if(defaults, [&](const NodeOption& each) {
-      return each.candidate.format.inputs == candidate->format.inputs &&
-             each.candidate.format.outputs == candidate->format.outputs;
-    });
+    const auto same = of_formats(defaults, candidate->format);
     if (same == defaults.end()) continue;
     if (same->candidate.impl == candidate->impl && same->candidate.schedule == candidate->schedule)
       continue;
@@ -121,10 +124,7 @@ void pack_alike(std::vector<NodeOption>& defaults, const Task& task, const NodeR
   const Impl* const impl = impls().find(other.impl);
   if (impl == nullptr || !impl->supports(task, soc)) return;
   for (const FormatChoice& format : impl->formats(task, soc)) {
-    const auto same = std::ranges::find_if(defaults, [&](const NodeOption& each) {
-      return each.candidate.format.inputs == format.inputs &&
-             each.candidate.format.outputs == format.outputs;
-    });
+    const auto same = of_formats(defaults, format);
     if (format.name != other.format || same == defaults.end()) continue;
     const auto plan = impl->plan(task, format, soc);
     const std::vector<std::string> axes = plan->packing_axes();

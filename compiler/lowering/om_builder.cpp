@@ -103,7 +103,7 @@ class OmBuilder {
     std::ranges::sort(weight_items_);  // by tensor
     std::vector<PackedConstant> left;
     for (const auto& [tensor, item] : weight_items_)
-      if (storage_bytes(om_.tensors[tensor].desc) > 0) left.push_back(weights_.item(item));
+      if (runtime::is_lent(om_.tensors[tensor])) left.push_back(weights_.item(item));
     return left;
   }
 
@@ -284,11 +284,14 @@ class OmBuilder {
     }
     for (std::size_t b = 0; b < lowered.bodies.size(); ++b) {
       const Compilation& body = lowered.bodies[b];
-      const std::vector<const runtime::OmTensor*> weights = runtime::lent_weights(body.om);
-      AOE_CHECK(weights.size() == body.weights.size(), "what packs each weight of a body");
-      for (std::size_t i = 0; i < weights.size(); ++i)
-        add_constant(name_of(b) + ":" + weights[i]->name, body.weights[i].size_bytes,
-                     body.weights[i].pack, step);
+      auto weight = body.weights.begin();
+      for (const runtime::OmTensor& tensor : body.om.tensors) {
+        if (!runtime::is_lent(tensor)) continue;
+        AOE_CHECK(weight != body.weights.end(), "what packs each weight of a body");
+        add_constant(name_of(b) + ":" + tensor.name, weight->size_bytes, weight->pack, step);
+        ++weight;
+      }
+      AOE_CHECK(weight == body.weights.end(), "a weight for each tensor of a body");
     }
   }
 

@@ -24,10 +24,6 @@ void visit_below(const Om& om, const std::string& path,
 
 constexpr const char* kBodies = "bodies";
 
-bool is_empty(const OmTensor& tensor) {
-  return std::ranges::find(tensor.desc.shape, 0) != tensor.desc.shape.end();
-}
-
 /// Each body of a step, and the file that it was read from.
 void for_each_body(const Om& om, const OmStep& step, LoadBudget& budget,
                    const std::function<void(Om body, std::string_view file)>& take) {
@@ -75,7 +71,7 @@ WeightLender::WeightLender(const Om& om, const OmStep& step)
 
 void WeightLender::lend_to(Om& body, const std::string& where) {
   for (OmTensor& tensor : body.tensors) {
-    if (tensor.place != Place::kWeight || is_empty(tensor)) continue;
+    if (!is_lent(tensor)) continue;
     const OmTensor* const lent =
         left_.empty() ? nullptr : &om_.tensors[static_cast<std::size_t>(left_.front())];
     if (lent == nullptr || lent->place != Place::kWeight)
@@ -87,11 +83,9 @@ void WeightLender::lend_to(Om& body, const std::string& where) {
   body.weights_view = om_.weights_bytes();
 }
 
-std::vector<const OmTensor*> lent_weights(const Om& body) {
-  std::vector<const OmTensor*> weights;
-  for (const OmTensor& tensor : body.tensors)
-    if (tensor.place == Place::kWeight && !is_empty(tensor)) weights.push_back(&tensor);
-  return weights;
+bool is_lent(const OmTensor& tensor) {
+  const Shape& shape = tensor.desc.shape;
+  return tensor.place == Place::kWeight && std::ranges::find(shape, 0) == shape.end();
 }
 
 std::string file_without_weights(const Om& body) {

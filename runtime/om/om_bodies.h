@@ -18,7 +18,7 @@
 namespace aoe::runtime {
 
 /// The weights of a step's bodies, where the om has them: what bodies have in common is there once. They are the step's constants behind the
-/// bodies, of which attribute "bodies" says the number: those of each body in the order of its tensors, but empty ones.
+/// bodies, of which attribute "bodies" says the number: those of each body that are lent, in the order of its tensors.
 class WeightLender {
  public:
   WeightLender(const Om& om, const OmStep& step);
@@ -36,8 +36,8 @@ std::optional<std::size_t> body_count(const OmStep& step);
 
 /// A body as it is stored where its weights are the step's: without them.
 std::string file_without_weights(const Om& body);
-/// Those in the order in which they are lent.
-std::vector<const OmTensor*> lent_weights(const Om& body);
+/// Whether a body's tensor is a weight that the om around it has: what is empty lies nowhere.
+bool is_lent(const OmTensor& tensor);
 
 /// As many as the step has; none for most. They view the memory of `om`. Throws Error(kOm) when one is damaged.
 std::vector<Om> bodies_of(const Om& om, const OmStep& step);
