@@ -57,9 +57,12 @@ RememberedModel model_of(const bank::Record& record) {
 }  // namespace
 
 ModelMemory::ModelMemory(TuningBank& bank, const TuneOptions& options, const runtime::Om& untuned)
-    : bank_(bank), policy_name_(options.policy.measure.name), threads_(options.soc.threads) {
+    : bank_(bank),
+      untuned_(to_hex(runtime::run_digest(untuned))),
+      policy_name_(options.policy.measure.name),
+      threads_(options.soc.threads) {
   const runtime::HostIdentity host = runtime::host_identity();
-  key_ = {.description = json_text(json{{"model", to_hex(runtime::run_digest(untuned))},
+  key_ = {.description = json_text(json{{"model", untuned_},
                                         {"cpu", host.cpu},
                                         {"microcode", host.microcode},
                                         {"policy", to_json(options.policy)}}),

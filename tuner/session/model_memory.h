@@ -33,9 +33,12 @@ class ModelMemory {
   /// The last that was kept, if it is of an om with so many steps; a bank that cannot be read knows none.
   std::optional<RememberedModel> recall(std::size_t steps) const;
   void keep(const RememberedModel& model);
+  /// run_digest() of the om, in hexadecimal.
+  const std::string& untuned() const { return untuned_; }
 
  private:
   TuningBank& bank_;
+  std::string untuned_;
   bank::TaskKey key_;
   std::string policy_name_;
   int threads_;

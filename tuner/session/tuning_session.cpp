@@ -104,7 +104,7 @@ bool TuningSession::measure_untuned() {
   if (is_stopped() || options_.deadline.has_passed()) return false;
   memory_.emplace(bank_, options_, baseline_.compilation.om);
   recall_baseline();
-  return remembered_ || has_measured_baseline();
+  return remembered_ || measure_baseline_once();
 }
 
 /// What an earlier run knows spares this one the measurement until there is something to compare.
@@ -119,7 +119,7 @@ void TuningSession::recall_baseline() {
 }
 
 /// Measures it unless this run has. False: it was stopped or its time is up.
-bool TuningSession::has_measured_baseline() {
+bool TuningSession::measure_baseline_once() {
   if (is_baseline_measured_) return true;
   if (!measure_baseline(baseline_, graph_, measurer_, options_)) return false;
   outcome_.baseline_ms = baseline_.median_ms();
@@ -160,7 +160,7 @@ void TuningSession::tune(const Tunable& tunable) {
     progress_.known = ++outcome_.settled;
     ledger_.note_known(tunable, known);
     on_settled(tunable, *known);
-  } else if (is_time_up() || trials_for(tunable) == 0 || !has_measured_baseline()) {
+  } else if (is_time_up() || trials_for(tunable) == 0 || !measure_baseline_once()) {
     note_undecided(tunable, known, 0);
     return after(tunable);
   } else {

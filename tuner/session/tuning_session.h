@@ -106,7 +106,7 @@ class TuningSession {
  private:
   bool measure_untuned();
   void recall_baseline();
-  bool has_measured_baseline();
+  bool measure_baseline_once();
   void collect_and_plan();
   void limit_search();
   bool was_searched(const Tunable& tunable) const;

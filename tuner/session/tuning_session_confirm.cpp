@@ -38,7 +38,7 @@ void TuningSession::confirm() {
   outcome_.used.search_s = seconds_between(search_begin_, options_.now());
   measurer_.set_bounds(
       {.end = options_.deadline, .model_s = kShareOfConfirmation * options_.deadline.left_s()});
-  if (confirm_as_remembered() || !has_measured_baseline()) return;
+  if (confirm_as_remembered() || !measure_baseline_once()) return;
   auto confirmed = confirm_in_rounds(
       confirm_setting(),
       [this](const std::set<std::string>& demoted) { return compile_without(demoted); }, measurer_);
@@ -47,9 +47,12 @@ void TuningSession::confirm() {
     throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                 graph_.name);
   const Fate fate = fate_of(confirmed->comparison);
-  RememberedModel measured{.tuned = digest_of(confirmed->om),
-                           .demoted = digests_of(confirmed->demoted),
-                           .keeps_untuned = fate == Fate::kDemoted};
+  // What waits is measured by the next run, and what was cut short is searched on by it.
+  std::optional<RememberedModel> measured;
+  if (fate != Fate::kWaiting && ended_by_ == RunEnd::kDone)
+    measured = {.tuned = digest_of(confirmed->om),
+                .demoted = digests_of(confirmed->demoted),
+                .keeps_untuned = fate == Fate::kDemoted};
   if (fate != Fate::kConfirmed)
     keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
   if (fate == Fate::kWaiting)
@@ -63,8 +66,7 @@ void TuningSession::confirm() {
                                 .pairs = confirmed->pairs};
   write_om(*confirmed);
   after_confirmation(*confirmed, fate);
-  // What waits is measured by the next run, and what was cut short is searched on by it.
-  if (fate != Fate::kWaiting && ended_by_ == RunEnd::kDone) remember(std::move(measured));
+  if (measured) remember(*std::move(measured));
 }
 
 /// What the banks have makes the om that an earlier run has measured, or nothing but the untuned one: there is nothing new to
@@ -82,8 +84,7 @@ bool TuningSession::confirm_as_remembered() {
     return false;
   }
   const std::string digest = digest_of(confirmed.om);
-  const std::string untuned = to_hex(runtime::run_digest(baseline_.compilation.om));
-  if (digest != remembered_->tuned && !(remembered_->keeps_untuned && digest == untuned))
+  if (digest != remembered_->tuned && !(remembered_->keeps_untuned && digest == memory_->untuned()))
     return false;
   logger("tuner")->info("the untuned and the tuned model are those that were measured at {}",
                         remembered_->verdict.measured_utc);
