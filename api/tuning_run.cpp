@@ -95,6 +95,11 @@ compiler::PreparedModel prepare(const Settings& settings, const Subject& subject
   const tuner::TuneOptions& tuning = settings.tuning;
   const StopScope scope(tuning.stop);
   const bool is_sgat = settings.job_type == JobType::kSubgraphs;
+  if (is_sgat && subject.source.precision != compiler::Precision{})
+    logger("aoe")->warn(
+        "{}: subgraphs are tuned in float32, and so is the model that this run writes; job type 2 "
+        "and atc apply the precision mode",
+        subject.name);
   const bank::LayeredSource graph_bank = graph_banks.layered();
   compiler::Preparation how{.soc = tuning.soc,
                             .compile_threads = tuning.compile_threads,
