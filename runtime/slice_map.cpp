@@ -314,6 +314,7 @@ void SliceMap::plan() {
     done += turns_.back().times * length;
   }
   slices_ = slices;
+  places_ = places;
   seen_.resize(axes_.size());
   for (std::size_t i = 0; i < axes_.size(); ++i)
     if (axes_[i] != kWhole) seen_[i] = tensors_.view(step_.inputs[i]).desc.shape;
@@ -357,7 +358,10 @@ void SliceMap::run_turn(const Turn& turn, TaskClock& clock) {
 
 void SliceMap::run(const TaskRecording& recording) {
   TaskClock clock(recording);
-  if (!are_seen()) plan();
+  if (are_seen())
+    prepare_outputs(places_);
+  else
+    plan();
   for (const Turn& turn : turns_) run_turn(turn, clock);
   owner_.task_done(clock);
 }

@@ -81,6 +81,7 @@ class SliceMap final : public Runnable {
   std::vector<Shape> seen_;  ///< of inputs that are sliced
   std::vector<Turn> turns_;
   std::int64_t slices_ = 0;
+  Shape places_ = {};
 };
 
 }  // namespace aoe::runtime
