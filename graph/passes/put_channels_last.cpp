@@ -15,6 +15,8 @@ namespace aoe::graph {
 namespace {
 
 constexpr std::size_t kImageRank = 4, kOutDim = 0, kInDim = 1, kHeightDim = 2, kWidthDim = 3;
+/// Of a dense window, which each row of outputs reads: a near cache has them. (Larger ones have products of whole images.)
+constexpr std::int64_t kMostWeights = 600'000;
 /// Images of so few channels, as networks begin with, cost nothing to be turned.
 constexpr std::int64_t kFewChannels = 4;
 
@@ -42,7 +44,7 @@ bool is_all(const Node& node, const std::string& attribute, std::int64_t value) 
   return std::ranges::all_of(found, [&](std::int64_t each) { return each == value; });
 }
 
-enum class Kind { kNone, kPointwise, kWindow, kElementwise, kMean, kConcat };
+enum class Kind { kNone, kPointwise, kWindow, kDense, kElementwise, kMean, kMaxPool, kConcat };
 
 class ChannelsLast {
  public:
@@ -77,7 +79,8 @@ class ChannelsLast {
     const bool is_depthwise = weight[kInDim] == 1 && weight[kOutDim] == groups &&
                               shape_of(graph_, node.inputs[0])[kInDim] == groups;
     const bool is_first = groups == 1 && weight[kInDim] <= kFewChannels;
-    return is_depthwise || is_first ? Kind::kWindow : Kind::kNone;
+    if (is_depthwise || is_first) return Kind::kWindow;
+    return groups == 1 && element_count(weight) <= kMostWeights ? Kind::kDense : Kind::kNone;
   }
 
   bool is_elementwise(const Node& node) const {
@@ -103,6 +106,7 @@ class ChannelsLast {
     if (is_type(node, "Conv2D")) return kind_of_convolution(node);
     if (!reads_turned(node)) return Kind::kNone;
     if (is_type(node, "GlobalAveragePool")) return Kind::kMean;
+    if (is_type(node, "MaxPoolV3")) return node.outputs.size() == 1 ? Kind::kMaxPool : Kind::kNone;
     if (is_type(node, "ConcatV2")) return kind_of_concat(node);
     return is_elementwise(node) ? Kind::kElementwise : Kind::kNone;
   }
@@ -143,6 +147,12 @@ class ChannelsLast {
                                [&](NodeId reader) { return !taken_.contains(reader); });
   }
 
+  /// What a convolution gains. Windows of many channels, which planes take in fewer products (Winograd), are turned for the sake of others.
+  static int gain(Kind kind) {
+    if (kind == Kind::kDense) return -1;
+    return kind == Kind::kPointwise || kind == Kind::kWindow ? 1 : 0;
+  }
+
   /// Each image that has to be turned takes about as long as two convolutions save.
   void drop_what_does_not_pay(const std::vector<NodeId>& order) {
     constexpr int kConvolutionsOfImage = 2, kFewest = 3;
@@ -154,14 +164,14 @@ class ChannelsLast {
       for (const ValueId value : graph_.nodes[id].outputs) maker[value] = id;
     }
     struct Sum {
-      int convolutions = 0, images = 0;
+      int gain = 0, images = 0;
     };
     std::map<NodeId, Sum> sums;
     std::set<ValueId> outside;
     for (const auto& [id, kind] : taken_) {
       const Node& node = graph_.nodes[id];
       Sum& sum = sums[root(id)];
-      sum.convolutions += kind == Kind::kPointwise || kind == Kind::kWindow ? 1 : 0;
+      sum.gain += gain(kind);
       for (const ValueId value : node.inputs)
         if (value != kNone && is_image_between(value) && !will_turn_.contains(value) &&
             outside.insert(value).second)
@@ -171,7 +181,7 @@ class ChannelsLast {
     }
     std::erase_if(taken_, [&](const auto& each) {
       const Sum& sum = sums[root(each.first)];
-      return sum.convolutions < std::max(kFewest, kConvolutionsOfImage * sum.images);
+      return sum.gain < std::max(kFewest, kConvolutionsOfImage * sum.images);
     });
   }
 
@@ -237,6 +247,12 @@ class ChannelsLast {
         return turn_pointwise(id, node);
       case Kind::kMean:
         return turn_mean(id, node);
+      case Kind::kMaxPool:
+        node.op.type = "NhwcMaxPoolV3";
+        node.op.version = 1;
+        node.inputs[0] = last(node.inputs[0]);
+        break;
+      case Kind::kDense:
       case Kind::kWindow:
         node.op.type = "NhwcConv2D";
         turn_window(node);

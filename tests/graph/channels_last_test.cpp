@@ -121,7 +121,21 @@ INSTANTIATE_TEST_SUITE_P(
     p = MaxPool <kernel_shape = [2,2]> (n2)
     y = Relu (p)
     z = Conv (n2, end))",
-                                7, 1, 3},
+                                7, 1, 4},
+                    OpenNetwork{"DenseWindowsBetweenOthers", "y", R"(
+    p = MaxPool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]> (r)
+    w1 = Conv (p, widen, b24)
+    n1 = Conv (w1, narrow)
+    d1 = Conv <pads = [1,1,1,1]> (n1, dense)
+    e1 = Relu (d1)
+    w2 = Conv (e1, widen)
+    m = MaxPool <kernel_shape = [2,2], pads = [0,1,0,0]> (w2)
+    n2 = Conv (m, narrow, b8)
+    w3 = Conv (n2, widen)
+    n3 = Conv (w3, narrow)
+    u = Add (n3, n2)
+    y = GlobalAveragePool (u))",
+                                6, 1, 2},
                     OpenNetwork{"FewAreLeft", "y",
                                 kInverted + "y = MaxPool <kernel_shape = [2,2]> (n1)", 0, 0, 0},
                     OpenNetwork{"DenseWindowsAreLeft", "y", R"(

@@ -231,6 +231,19 @@ RandomCall draw_nhwc(Draw& draw) {
   return call;
 }
 
+RandomCall draw_nhwc_max_pool(Draw& draw) {
+  reference::Attrs attrs;
+  attrs.set("kernel_shape", std::vector<std::int64_t>{draw.in(2, 3), draw.in(2, 4)});
+  attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), draw.in(1, 3)});
+  attrs.set("pads",
+            std::vector<std::int64_t>{draw.in(0, 1), draw.in(0, 1), draw.in(0, 1), draw.in(0, 1)});
+  attrs.set("ceil_mode", draw.in(0, 1));
+  RandomCall call{.call = {.type = "NhwcMaxPoolV3", .attrs = attrs}};
+  call.inputs = {with_ties(draw, DataType::kFloat,
+                           {draw.in(0, 2), draw.in(3, 9), draw.in(4, 9), draw.in(1, 40)})};
+  return call;
+}
+
 /// With its activation.
 RandomCall draw_fused(Draw& draw) {
   RandomCall whole = draw.chance(30)   ? draw_nhwc(draw)
@@ -467,6 +480,7 @@ void add_more_drawers(Drawers& drawers) {
   drawers["TensorScatter"] = draw_tensor_scatter;
   drawers["Conv2D"] = draw_convolution;
   drawers["NhwcConv2D"] = draw_nhwc;
+  drawers["NhwcMaxPoolV3"] = draw_nhwc_max_pool;
   drawers[reference::kFused] = draw_fused;
   drawers["ConvInteger"] = draw_conv_integer;
   drawers["QuantConv2D"] = draw_quant_conv;
