@@ -5,7 +5,7 @@
 
 #include "native/wide.h"
 #include "reference/fail.h"
-#include "reference/quantize.h"
+#include "reference/tensors/quantize.h"
 
 namespace aoe::native {
 namespace {

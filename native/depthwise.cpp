@@ -9,7 +9,7 @@
 #include "native/padded_planes.h"
 #include "native/product.h"
 #include "native/wide.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

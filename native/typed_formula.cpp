@@ -11,9 +11,9 @@
 #include "base/check.h"
 #include "native/formula_loops.h"
 #include "native/scratch.h"
-#include "reference/arithmetic.h"
-#include "reference/broadcast.h"
-#include "reference/strided.h"
+#include "reference/elements/arithmetic.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {

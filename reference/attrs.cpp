@@ -12,18 +12,14 @@
 namespace aoe::reference {
 namespace {
 
-// Order of the alternatives of Attr; also the keys under which the JSON form keeps them apart.
-constexpr const char* kKinds[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
-static_assert(std::variant_size_v<Attr> == std::size(kKinds));
-
 template <typename T>
 T get(const std::map<std::string, Attr>& values, const std::string& name, T fallback,
       const char* wanted) {
   const auto found = values.find(name);
   if (found == values.end()) return fallback;
   if (const T* value = std::get_if<T>(&found->second)) return *value;
-  fail_model("attribute '" + name + "' is of kind " + kKinds[found->second.index()] +
-             ", expected " + wanted);
+  fail_model("attribute '" + name + "' is of kind " +
+             std::string(kAttrKinds[found->second.index()]) + ", expected " + wanted);
 }
 
 bool same_bytes(const ConstantPtr& a, const ConstantPtr& b) {
@@ -147,7 +143,7 @@ bool Attrs::operator==(const Attrs& other) const {
 nlohmann::json to_json(const Attrs& attrs) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [name, attr] : attrs.all())
-    json[name] = {{kKinds[attr.index()], attr_to_json(attr)}};
+    json[name] = {{kAttrKinds[attr.index()], attr_to_json(attr)}};
   return json;
 }
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/size.h"
+#include "reference/elements/onnx_data_type.h"
 #include "reference/fail.h"
-#include "reference/onnx_data_type.h"
 
 namespace aoe::reference {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/axes.h"
-#include "reference/packed_weights.h"
-#include "reference/widen.h"
+#include "reference/products/packed_weights.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::graph {
 namespace {

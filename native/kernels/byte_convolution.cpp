@@ -13,9 +13,9 @@
 #include "native/tap_planes.h"
 #include "native/transpose_block.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/quantize.h"
-#include "reference/window.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/quantize.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

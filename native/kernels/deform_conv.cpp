@@ -8,7 +8,7 @@
 #include "native/product.h"
 #include "native/taps.h"
 #include "native/wide.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

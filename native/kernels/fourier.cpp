@@ -1,6 +1,6 @@
 // DFT and STFT of lines that graph/passes/expand_fourier makes no products of: long ones, of prime lengths, and those of which only a
 // run knows the length, the axis or the step.
-#include "reference/fourier.h"
+#include "reference/products/fourier.h"
 
 #include <algorithm>
 #include <utility>

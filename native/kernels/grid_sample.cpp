@@ -6,8 +6,8 @@
 #include "native/kernel.h"
 #include "native/taps.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/grid_sampler.h"
+#include "reference/tensors/axes.h"
+#include "reference/windows/grid_sampler.h"
 
 namespace aoe::native {
 namespace {

@@ -13,9 +13,9 @@
 #include "native/product.h"
 #include "native/small_products.h"
 #include "native/wide.h"
-#include "reference/broadcast.h"
-#include "reference/matrix.h"
-#include "reference/strided.h"
+#include "reference/products/matrix.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {

@@ -6,9 +6,9 @@
 #include "native/kernel.h"
 #include "native/matrix_stack.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/matrix.h"
-#include "reference/quantize.h"
+#include "reference/products/matrix.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/quantize.h"
 
 namespace aoe::native {
 namespace {

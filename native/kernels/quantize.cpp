@@ -1,5 +1,5 @@
 // Quantize and Dequantize whose scales are computed, or those of an axis or of blocks along it; generated code has the others.
-#include "reference/quantize.h"
+#include "reference/tensors/quantize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

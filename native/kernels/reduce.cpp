@@ -14,7 +14,7 @@
 #include "native/short_lines.h"
 #include "native/whole_lines.h"
 #include "native/wide.h"
-#include "reference/reductions.h"
+#include "reference/tensors/reductions.h"
 
 namespace aoe::native {
 namespace {

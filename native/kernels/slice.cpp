@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "native/kernel.h"
-#include "reference/axes.h"
-#include "reference/slice_ranges.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/slice_ranges.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {

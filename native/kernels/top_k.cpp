@@ -10,9 +10,9 @@
 #include "native/radix_sort.h"
 #include "native/sort_key.h"
 #include "native/wide.h"
-#include "reference/axes.h"
+#include "reference/elements/typed.h"
 #include "reference/fail.h"
-#include "reference/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

@@ -6,8 +6,8 @@
 #include "native/kernel.h"
 #include "native/transpose_block.h"
 #include "native/wide.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {

@@ -19,7 +19,7 @@
 #include "graph/analysis/float16_rounding.h"
 #include "graph/precision.h"
 #include "native/kernel.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "runtime/backend.h"
 #include "runtime/onednn/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
