@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/ceil_div.h"
 #include "base/tensor.h"
 #include "reference/attrs.h"
 
@@ -16,7 +17,7 @@ enum PackedInput : std::size_t { kPackedX, kPackedWeight, kPackedScale, kPackedZ
 struct PackedWeights {
   std::int64_t n = 0, k = 0, bits = 4, block = 32;
 
-  std::int64_t blocks() const { return (k + block - 1) / block; }
+  std::int64_t blocks() const { return ceil_div(k, block); }
   std::int64_t per_byte() const { return 8 / bits; }
   std::int64_t block_bytes() const { return block / per_byte(); }
   std::int64_t row_bytes() const { return blocks() * block_bytes(); }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "reference/attrs.h"
 #include "reference/fail.h"
 #include "reference/tensors/axes.h"
@@ -83,7 +84,7 @@ inline Spread spread_of(const Attrs& attrs, const Shape& parameter, const Shape&
   if (block < 1 || parameter.size() != x.size())
     fail_model("scales " + to_string(parameter) + " for an input " + to_string(x));
   Shape needed = x;
-  if (x[axis] != kUnknownDim) needed[axis] = (x[axis] + block - 1) / block;
+  if (x[axis] != kUnknownDim) needed[axis] = ceil_div(x[axis], block);
   check_same_shape(parameter, needed,
                    "a scale or zero point for blocks of " + std::to_string(block));
   return Spread::kBlocks;

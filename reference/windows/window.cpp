@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "base/size.h"
 #include "reference/fail.h"
 #include "reference/tensors/axes.h"
@@ -12,10 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxSpatialRank = 3;
 
-/// ceil(a / b) and floor(a / b) for b > 0 and any a.
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a > 0 ? (a + b - 1) / b : a / b;
-}
+/// The greatest integer that is at most a / b, for b > 0.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a >= 0 ? a / b : -ceil_div(-a, b);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ceil_div.h"
 #include "base/size.h"
 #include "reference/elementwise.h"
 #include "reference/op.h"
@@ -117,7 +118,7 @@ std::optional<std::vector<std::int64_t>> split_sizes(const Attrs& attrs, int ver
   }
   if (dim == kUnknownDim) return std::vector<std::int64_t>(outputs, kUnknownDim);
   const auto parts = std::max<std::int64_t>(1, static_cast<std::int64_t>(outputs));
-  const std::int64_t each = (dim + parts - 1) / parts;
+  const std::int64_t each = ceil_div(dim, parts);
   std::vector<std::int64_t> sizes(outputs, each);
   sizes.back() = dim - each * (parts - 1);
   const bool may_be_uneven = attrs.has("num_outputs");
