@@ -159,8 +159,11 @@ class KernelRun {
       outputs.push_back(desc.dtype == DataType::kUndefined ? Tensor{}
                                                            : Tensor{desc, memory.as<void>()});
     }
+    std::vector<TensorDesc> descs;
+    for (const Tensor& input : inputs) descs.push_back(input.desc);
     native::OneThread thread;
-    native::kernels().find(task.op.type)->run(NativeRun(task.op, inputs, outputs, thread));
+    (*native::kernel_for({task.op, descs, task.outputs.size()}))
+        ->run(NativeRun(task.op, inputs, outputs, thread));
   }
 
   /// Each round of a stage in as many parts as the Soc has threads, each on a thread of its own.
