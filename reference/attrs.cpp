@@ -1,6 +1,8 @@
 // Typed access to attributes, their equality and their JSON form.
 #include "reference/attrs.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -30,7 +32,7 @@ bool same_bytes(const ConstantPtr& a, const ConstantPtr& b) {
 
 // Floats compare by their bits, so that an attribute that is NaN equals itself.
 bool same_float(float a, float b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 bool same_attr(const Attr& a, const Attr& b) {

@@ -11,7 +11,7 @@ namespace aoe::compiler {
 
 /// Of a product of float32 whose left rows lie in one piece each; "no" says why it is none.
 inline Result<MatMulShape> dot_product_shape(const Task& task) {
-  const Result<MatMulShape> shape = matmul_shape(task);
+  Result<MatMulShape> shape = matmul_shape(task);
   if (!shape) return shape;
   if (shape->a.column != 1) return Unexpected("transA");
   for (std::size_t i = 0; i < 2; ++i)
