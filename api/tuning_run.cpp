@@ -95,6 +95,11 @@ compiler::PreparedModel prepare(const Settings& settings, const Subject& subject
   const tuner::TuneOptions& tuning = settings.tuning;
   const StopScope scope(tuning.stop);
   const bool is_sgat = settings.job_type == JobType::kSubgraphs;
+  if (is_sgat && subject.source.precision != compiler::Precision{})
+    logger("aoe")->warn(
+        "{}: subgraphs are tuned in float32, and so is the model that this run writes; job type 2 "
+        "and atc apply the precision mode",
+        subject.name);
   const bank::LayeredSource graph_bank = graph_banks.layered();
   compiler::Preparation how{.soc = tuning.soc,
                             .compile_threads = tuning.compile_threads,
@@ -117,7 +122,6 @@ compiler::PreparedModel prepare(const Settings& settings, const Subject& subject
 /// Once a bank, which keeps it: reports of what is compiled with the bank then know the machine. What is left of cores that
 /// others take is no roof.
 void measure_machine(const Settings& settings, bank::KnowledgeBank& bank, bool is_busy) {
-  if (bank.roofs()) return;
   if (is_busy)
     return logger("aoe")->info("this machine is busy: its roofs are left to a calmer run");
   const bank::Roofs roofs = tuner::measure_roofs(settings.tuning.soc);
@@ -232,9 +236,11 @@ RunReport tune_subject(const Settings& settings, const Subject& subject) {
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
   const std::unique_ptr<tuner::Measurer> measurer = make_measurer(tuning);
   const bool measures_here = tuning.fleet == nullptr && !tuning.deadline.has_passed();
-  const bool is_busy = measures_here && warn_of_load();
   const Workplace place(settings, tuning, subject, std::move(resumed), header);
-  if (measures_here) measure_machine(settings, *op_banks.custom, is_busy);
+  if (measures_here && !op_banks.custom->roofs())
+    measure_machine(settings, *op_banks.custom, warn_of_load());
+  else if (measures_here)
+    tuning.before_measuring = [] { warn_of_load(); };
   const options::NearBanks near(op_banks);
   if (settings.takes_near) tuning.near = &near;
   RunReport report{.tuning_name = subject.name,

@@ -20,6 +20,8 @@ struct Precision {
   bool allow_fp16 = false;  ///< besides, with sums of short blocks in float16
   graph::Float16Rounding float16 = graph::Float16Rounding::kOff;
   bool is_within_budget = false;  ///< of `float16`: products that do most harm stay float32
+
+  friend bool operator==(const Precision&, const Precision&) = default;
 };
 
 struct ModelSource {

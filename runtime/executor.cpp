@@ -83,10 +83,12 @@ struct Executor::State {
   /// What is handed over at once.
   struct Launch {
     std::unique_ptr<Runnable> steps;
-    std::uint32_t name;  ///< interned
+    std::uint32_t name;               ///< interned
+    std::vector<int> last_used = {};  ///< dynamic tensors that nobody needs behind it
   };
 
   void load(const Backend& backend, std::span<const std::size_t> steps);
+  void note_last_uses(std::span<const std::size_t> steps, std::size_t first_launch);
   void bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs);
   void hand_over_outputs(std::span<Tensor> given_outputs) const;
   void run_bound(const RunTag& tag);
@@ -107,6 +109,7 @@ struct Executor::State {
   LoadContext context_;
   std::map<const Backend*, std::unique_ptr<Loader>> loaders_;
   std::vector<Launch> launches_;
+  std::map<int, std::size_t> last_use_;        ///< of dynamic tensors: the launch
   std::vector<profiler::MemoryBlock> memory_;  ///< what shows in profiles
 };
 
@@ -154,13 +157,28 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     row.push_back(i);
   }
   load_row();
+  for (const auto& [id, launch] : last_use_) launches_[launch].last_used.push_back(id);
 }
 
 void Executor::State::load(const Backend& backend, std::span<const std::size_t> steps) {
   std::vector<std::unique_ptr<Runnable>> loaded;
   loaders_.at(&backend)->load(steps, loaded);
   const std::uint32_t name = profiler::intern(backend.traits().launch);
+  const std::size_t first = launches_.size();
   for (std::unique_ptr<Runnable>& each : loaded) launches_.push_back({std::move(each), name});
+  note_last_uses(steps, first);
+}
+
+/// Steps are loaded in their order: the last that names a tensor has it. What a caller gets lasts longer than the run.
+void Executor::State::note_last_uses(std::span<const std::size_t> steps, std::size_t first_launch) {
+  const bool is_each_alone = launches_.size() == first_launch + steps.size();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::size_t launch = is_each_alone ? first_launch + i : launches_.size() - 1;
+    for (const std::vector<int>* ids : {&om.steps[steps[i]].inputs, &om.steps[steps[i]].outputs})
+      for (const int id : *ids)
+        if (id >= 0 && tensors_.is_dynamic(id) && std::ranges::count(om.outputs, id) == 0)
+          last_use_[id] = launch;
+  }
 }
 
 void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
@@ -181,7 +199,9 @@ void Executor::State::run_bound(const RunTag& tag) {
   for (const Launch& launch : launches_) {
     const LaunchSpan span(launch.name, tag);
     launch.steps->run(recording);
+    for (const int id : launch.last_used) tensors_.release(id);
   }
+  tensors_.end_run();
 }
 
 void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs) {

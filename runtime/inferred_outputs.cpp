@@ -110,8 +110,9 @@ void InferredOutputs::place(std::size_t output, const TensorDesc& desc) {
 }
 
 void InferredOutputs::prepare(std::span<const Tensor> inputs) {
-  if (are_seen(inputs)) {  // what is shared may lie elsewhere
-    if (shared_ >= 0) place(0, tensors_.view(step_.outputs[0]).desc);
+  if (are_seen(inputs)) {  // they may lie elsewhere
+    for (std::size_t i = 0; i < step_.outputs.size(); ++i)
+      if (step_.outputs[i] >= 0) place(i, tensors_.view(step_.outputs[i]).desc);
     return;
   }
   is_seen_ = false;

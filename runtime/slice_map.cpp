@@ -276,6 +276,12 @@ void SliceMap::prepare_outputs(const Shape& places) const {
   }
 }
 
+/// The same as in the last run, wherever they lie in this.
+void SliceMap::place_outputs() const {
+  for (const int id : step_.outputs)
+    if (id >= 0 && tensors_.is_dynamic(id)) tensors_.allocate(id, tensors_.view(id).desc);
+}
+
 /// Parts of many slices take turns at no cost, if weights stay in a cache: 16 rows of 256 by 256x768 take an eighth of 128 rows' time.
 /// What lies in one piece is copied for a part that is not full, so that shorter ones are faster.
 std::size_t SliceMap::next_part(std::span<const std::int64_t> lengths, std::int64_t left,
@@ -357,7 +363,10 @@ void SliceMap::run_turn(const Turn& turn, TaskClock& clock) {
 
 void SliceMap::run(const TaskRecording& recording) {
   TaskClock clock(recording);
-  if (!are_seen()) plan();
+  if (are_seen())
+    place_outputs();
+  else
+    plan();
   for (const Turn& turn : turns_) run_turn(turn, clock);
   owner_.task_done(clock);
 }

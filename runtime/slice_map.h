@@ -62,6 +62,7 @@ class SliceMap final : public Runnable {
                 std::int64_t slices) const;
   void set_borders(Part& part, const Shape& places) const;
   void prepare_outputs(const Shape& places) const;
+  void place_outputs() const;
   bool are_seen() const;
   void plan();
   void run_turn(const Turn& turn, TaskClock& clock);

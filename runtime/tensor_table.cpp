@@ -1,6 +1,8 @@
 // Resolving places to addresses.
 #include "runtime/tensor_table.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace aoe::runtime {
@@ -32,16 +34,25 @@ void TensorTable::bind(int id, const Shape& shape, void* buffer) {
 void TensorTable::allocate(int id, const TensorDesc& desc) {
   Entry& entry = entries_[id];
   const std::size_t size_bytes = storage_bytes(desc);
-  if (entry.own.data() == nullptr || entry.own.size_bytes() < size_bytes)
-    entry.own = AlignedMemory(size_bytes);
+  const bool is_own = entry.own != nullptr && entry.own.use_count() == 1;
+  if (!is_own || entry.own->size_bytes() < size_bytes) {
+    release(id);
+    entry.own = pool_.take(size_bytes);
+  }
   entry.tensor.desc = desc;
-  entry.tensor.data = entry.own.data();
+  entry.tensor.data = entry.own->data();
 }
 
 void TensorTable::share(int id, const TensorDesc& desc, int other) {
-  Tensor& tensor = entries_[id].tensor;
-  tensor.desc = desc;
-  tensor.data = address(other);
+  Entry& entry = entries_[id];
+  if (entry.own != entries_[other].own) release(id);
+  entry.own = entries_[other].own;
+  entry.tensor.desc = desc;
+  entry.tensor.data = address(other);
+}
+
+void TensorTable::release(int id) {
+  pool_.give(std::exchange(entries_[id].own, nullptr));
 }
 
 }  // namespace aoe::runtime

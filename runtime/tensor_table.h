@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/aligned_memory.h"
+#include "runtime/memory_pool.h"
 #include "runtime/om/om.h"
 
 namespace aoe::runtime {
@@ -25,20 +26,25 @@ class TensorTable {
   /// Points an input or output at a caller's buffer.
   void bind(int id, const Shape& shape, void* buffer);
   /// Gives a dynamic tensor its shape of this run, and memory of its own that lasts until the next
-  /// allocation for it.
+  /// allocation for it, or release().
   void allocate(int id, const TensorDesc& desc);
   /// Or the memory of another, which lasts as long and is not written again.
   void share(int id, const TensorDesc& desc, int other);
+  /// Of a dynamic tensor that nobody reads any longer in this run: others may have its memory, once those that share it are
+  /// released as well.
+  void release(int id);
+  void end_run() { pool_.end_run(); }
 
  private:
   static const Tensor kAbsent;
   struct Entry {
     Tensor tensor;
     bool is_dynamic = false;
-    AlignedMemory own;  ///< of a dynamic tensor; kept between runs, only ever grows
+    MemoryPool::Block own;  ///< of a dynamic tensor, and of those that share it
   };
   std::vector<Entry> entries_;
   AlignedMemory own_arena_;
+  MemoryPool pool_;
 };
 
 }  // namespace aoe::runtime

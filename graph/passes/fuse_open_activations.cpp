@@ -13,7 +13,9 @@ namespace {
 /// Of images of known sizes, as many as only a run can tell, map_slices makes parts of them for generated code.
 bool is_open_convolution(const Graph& graph, const Node& node) {
   constexpr std::size_t kSpatial = 2, kImageRank = 4;
-  if (node.is_dead || !is_type(node, "Conv2D") || node.outputs.size() != 1) return false;
+  if (node.is_dead || node.outputs.size() != 1) return false;
+  if (is_type(node, "NhwcConv2D")) return true;
+  if (!is_type(node, "Conv2D")) return false;
   const Shape& image = shape_of(graph, node.inputs[0]);
   return node.op.attrs.get_int("input_shuffle", 1) == 1 &&
          dtype_of(graph, node.inputs[0]) == DataType::kFloat && image.size() > kSpatial &&

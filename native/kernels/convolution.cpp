@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "native/channels_last.h"
 #include "native/depthwise.h"
 #include "native/kernel.h"
 #include "native/padded_planes.h"
@@ -32,7 +33,10 @@ void run_real(const Run& run, const RowEnding& ending) {
   run_unfolded_convolution<T>(run, window, ending);
 }
 
+constexpr const char* kChannelsLast = "NhwcConv2D";
+
 void run_floats(const Run& run, const RowEnding& ending) {
+  if (run.call.type == kChannelsLast) return run_channels_last(run, ending);
   if (run.inputs[0].desc.dtype == DataType::kDouble) return run_real<double>(run, ending);
   is_depthwise(run) ? run_depthwise(run, ending) : run_real<float>(run, ending);
 }
@@ -114,13 +118,14 @@ Result<void> supports_activation(const Question& question) {
   const std::vector<reference::BodyStep>& steps = body.steps;
   constexpr std::string_view kActivations[] = {"Relu", "LeakyRelu", "ClipByValue"};
   if (std::ssize(question.inputs) != body.inputs || question.outputs != 1 || steps.size() != 2 ||
-      steps[0].call.type != "Conv2D" ||
+      (steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast) ||
       std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations) ||
       steps[1].operands.empty() || steps[1].operands[0] != body.value_of(0))
     return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
   const Question anchor{steps[0].call, inputs, 1};
   if (!anchor.has_input(0) || !anchor.has_input(1)) return Unexpected("an input is missing");
+  if (steps[0].call.type == kChannelsLast) return takes_channels_last(anchor);
   if (auto taken = supports_floats(anchor); !taken) return taken;
   return takes_types(anchor, 0, {DataType::kFloat});
 }
@@ -147,6 +152,9 @@ void register_convolution(KernelRegistry& registry) {
                 .may_save_products = may_run_by_tiles,
                 .of_peak = of_peak,
                 .is_for_open_sizes = is_flat_float32});
+  registry.add({.type = kChannelsLast, .supports = takes_channels_last, .run = [](const Run& run) {
+                  run_floats(run, {});
+                }});
   registry.add({.type = reference::kFused,
                 .supports = supports_activation,
                 .run = run_with_activation,

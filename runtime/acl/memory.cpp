@@ -53,7 +53,8 @@ void note_release(const void* pointer) {
   noted.erase(pointer);
 }
 
-void copy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
+void copy(void* dst, size_t destMax, const void* src, size_t count, const aclrtMemcpyKind& given) {
+  const auto kind = number_of(given);
   require_pointer(dst, "dst");
   require_pointer(src, "src");
   require(kind >= ACL_MEMCPY_HOST_TO_HOST && kind <= ACL_MEMCPY_DEFAULT, ACL_ERROR_INVALID_PARAM,
@@ -69,7 +70,8 @@ void copy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyK
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
   return guarded(__func__, [&] {
     require_context();
-    require(policy >= ACL_MEM_MALLOC_HUGE_FIRST && policy <= ACL_MEM_MALLOC_NORMAL_ONLY_P2P,
+    const auto number = number_of(policy);
+    require(number >= ACL_MEM_MALLOC_HUGE_FIRST && number <= ACL_MEM_MALLOC_NORMAL_ONLY_P2P,
             ACL_ERROR_INVALID_PARAM, "unknown policy");
     allocate(devPtr, size);
     note_allocation(*devPtr, size, "aclrtMalloc");

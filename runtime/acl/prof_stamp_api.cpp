@@ -91,7 +91,8 @@ Stamp op_stamp(const aclprofEventAttributes* attributes) {
   return {.message_id = stamp_names().id_of(tensor_text(*attributes->message.tensorInfo))};
 }
 
-void take_step_time(aclprofStepInfo& step, aclprofStepTag tag) {
+void take_step_time(aclprofStepInfo& step, const aclprofStepTag& given) {
+  const auto tag = number_of(given);
   const std::uint64_t now = profiler::now_ticks();
   if (tag == ACL_STEP_START) {
     step.begin = now;

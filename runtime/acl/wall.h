@@ -1,8 +1,10 @@
 // The wall of the C API: whatever is thrown inside becomes an aclError and a text for aclGetRecentErrMsg().
 #pragma once
 
+#include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -23,6 +25,14 @@ class AclFailure : public std::runtime_error {
 
 inline void require(bool condition, aclError code, const char* message) {
   if (!condition) throw AclFailure(code, message);
+}
+
+/// What a caller gave for an enumeration: a number that has no name must not be read as one (undefined behaviour).
+template <typename Enum>
+std::underlying_type_t<Enum> number_of(const Enum& given) noexcept {
+  std::underlying_type_t<Enum> number;
+  std::memcpy(&number, &given, sizeof number);
+  return number;
 }
 
 /// Throws ACL_ERROR_INVALID_PARAM that names the parameter.

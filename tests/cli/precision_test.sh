@@ -45,4 +45,11 @@ grep -q '^precision:' out && fail "an error is stated in float32"
 equal "$(basic error_against_fp32)" "None" "error in the result of float32"
 run 0 aoe_run --model=tuned_exact.om --repeat=1 --output-dir=tuned_exact
 is_below "$(off exact tuned_exact)" 1e-4 || fail "float32 is off by $(off exact tuned_exact) of the range"
+
+# Subgraphs are tuned in float32, which is said where another precision is asked for, and only there.
+tune_subgraphs() { run 0 aoe --framework=5 --model=m.onnx --job_type=1 --progress_bar=off --preset="$brief" --trials=2 --search_limit=5 "$@"; }
+tune_subgraphs --precision_mode=allow_mix_precision
+equal "$(grep -c 'subgraphs are tuned in float32' err)" 1 "lines that say so"
+tune_subgraphs --precision_mode=must_keep_origin_dtype
+grep -q 'subgraphs are tuned in float32' err && fail "said of float32"
 finish

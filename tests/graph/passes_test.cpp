@@ -43,6 +43,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "eliminate_common_subexpressions",
                                              "fold_pad",
                                              "fold_batch_norm",
+                                             "put_channels_last",
                                              "fuse_open_activations",
                                              "map_slices",
                                              "fuse_layer_norm",

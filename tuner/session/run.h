@@ -87,6 +87,8 @@ struct TuneOptions {
   std::optional<TimePoint> begin = {};
   Now now = std::chrono::steady_clock::now;
   std::stop_token stop;  ///< ends the run soon, with what was won
+  /// Once, before anything is measured; not in a run that takes all it needs from the bank.
+  std::function<void()> before_measuring;
   std::function<void(const Progress&)> on_progress;
 };
 

@@ -121,6 +121,7 @@ void TuningSession::recall_baseline() {
 /// Measures it unless this run has. False: it was stopped or its time is up.
 bool TuningSession::measure_baseline_once() {
   if (is_baseline_measured_) return true;
+  if (options_.before_measuring) options_.before_measuring();
   if (!measure_baseline(baseline_, graph_, measurer_, options_)) return false;
   outcome_.baseline_ms = baseline_.median_ms();
   return is_baseline_measured_ = true;

@@ -114,6 +114,16 @@ TEST_F(Session, AnotherBankOrPolicyIsMeasuredAnew) {
   EXPECT_EQ(tune().model.value().measured_utc, "");
 }
 
+TEST_F(Session, WhoeverLooksAtTheMachineIsAskedOnceAndOnlyByARunThatMeasures) {
+  int asked = 0;
+  options_.before_measuring = [&] { asked += machine_.measured.empty() ? 1 : 100; };
+  tune();
+  EXPECT_EQ(asked, 1);
+  machine_.measured.clear();
+  tune();
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(Session, AModelThatIsKeptUntunedIsRememberedAsThat) {
   machine_.tuned_share = 10;
   EXPECT_TRUE(tune().model.value().is_untuned());

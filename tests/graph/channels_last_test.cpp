@@ -1,0 +1,149 @@
+// Images whose height only a run can tell: which convolutions have their channels last, and what stands between them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "graph/passes.h"
+#include "tests/graph/interpret.h"
+#include "tests/graph/model_text.h"
+
+namespace aoe::tests {
+namespace {
+
+/// `network` of r, an image of 8 channels that has all rows of x, and f, of its first three channels.
+graph::Graph open_images(const std::string& outputs, const std::string& network) {
+  return import_text("g (float[1,8,9,7] x) => (" + outputs +
+                         R"() <float zero = {0}, float six = {6}, int64[1] flat = {-1},
+      int64[4] across = {0, 1, 3, 0}, int64[3] along = {0, 1, 3}, int64[1] none = {0}, int64[1] three = {3}, int64[1] one = {1},
+      float[24,8,1,1] widen, float[24] b24, float[24,1,3,3] deep, float[24,1,5,5] deep5, float[8,24,1,1] narrow, float[8] b8,
+      float[8,3,3,3] begin, float[6,24,1,1] squeeze, float[24,6,1,1] excite, float[8,16,1,1] join, float[24,1,1] slope,
+      float[5,8,1,1] end, float[8,8,3,3] dense, float[24,24,1,1] square> {
+    a = Abs (x)
+    s = ReduceSum <keepdims = 0> (a, along)
+    c = GreaterOrEqual (s, zero)
+    n = NonZero (c)
+    i = Reshape (n, flat)
+    r = Gather <axis = 2> (x, i)
+    f = Slice (r, none, three, one)
+    )" + network + "}",
+                     13);
+}
+
+std::map<std::string, int> types_of(const graph::Graph& graph) {
+  std::map<std::string, int> types;
+  for (const graph::NodeId id : graph.topological_order()) ++types[graph.nodes[id].op.type];
+  return types;
+}
+
+struct OpenNetwork {
+  const char* name;
+  std::string outputs, network;
+  int pointwise, windows, transposes;
+};
+
+void PrintTo(const OpenNetwork& network, std::ostream* out) {
+  *out << network.name;
+}
+
+const std::string kInverted = R"(
+    w1 = Conv (r, widen, b24)
+    w2 = Clip (w1, zero, six)
+    d1 = Conv <group = 24, pads = [1,1,1,1], strides = [2,2]> (w2, deep, b24)
+    d2 = Relu (d1)
+    n1 = Conv (d2, narrow, b8)
+)";
+
+class ChannelsLast : public testing::TestWithParam<OpenNetwork> {};
+
+TEST_P(ChannelsLast, ArePutThereAndTheMeaningIsKept) {
+  const OpenNetwork& network = GetParam();
+  const graph::Graph before = open_images(network.outputs, network.network);
+  graph::Graph after = before;
+  const auto pass = std::ranges::find(graph::passes(), "put_channels_last", &graph::Pass::name);
+  EXPECT_EQ(pass->run(after), network.pointwise + network.windows > 0);
+  auto types = types_of(after);
+  EXPECT_EQ(types["MatMulV2"], network.pointwise);
+  EXPECT_EQ(types["NhwcConv2D"], network.windows);
+  EXPECT_EQ(types["Transpose"], network.transposes) << after.to_text();
+  expect_same_outputs(before, after, 1);
+  graph::Graph whole = before;
+  graph::run_passes(whole, {});
+  expect_same_outputs(before, whole, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfImages, ChannelsLast,
+    testing::Values(OpenNetwork{"AnInvertedResidual", "y", kInverted + R"(
+    w3 = Conv (n1, widen)
+    d3 = Conv <group = 24, pads = [2,2,2,2]> (w3, deep5)
+    n2 = Conv (d3, narrow, b8)
+    u = Add (n1, n2)
+    y = GlobalAveragePool (u))",
+                                4, 2, 2},
+                    OpenNetwork{"TheFirstReadsPlanes", "y", R"(
+    b = Conv <pads = [1,1,1,1], strides = [2,1]> (f, begin, b8)
+    e = Relu (b)
+    w = Conv (e, widen)
+    d = Conv <group = 24, pads = [0,1,1,0]> (w, deep)
+    y = GlobalAveragePool (d))",
+                                1, 2, 1},
+                    OpenNetwork{"SqueezeAndExcitation", "y", R"(
+    w = Conv (r, widen)
+    d = Conv <group = 24, pads = [1,1,1,1]> (w, deep, b24)
+    g = Sigmoid (d)
+    h = Mul (d, g)
+    m = GlobalAveragePool (h)
+    q = Conv (m, squeeze)
+    q1 = Relu (q)
+    q2 = Conv (q1, excite)
+    q3 = Sigmoid (q2)
+    v = Mul (h, q3)
+    n1 = Conv (v, narrow)
+    p = Conv (n1, widen)
+    k = PRelu (p, slope)
+    y = GlobalAveragePool (k))",
+                                3, 1, 4},
+                    OpenNetwork{"BranchesThatAreJoined", "y", R"(
+    l = Conv (r, widen)
+    l1 = Conv (l, narrow)
+    e = Conv (r, widen, b24)
+    e1 = Conv (e, narrow)
+    t = Concat <axis = 1> (l1, e1)
+    j = Conv (t, join)
+    y = GlobalAveragePool (j))",
+                                5, 0, 2},
+                    OpenNetwork{"WhatOthersReadIsGivenBack", "y, n2, z", kInverted + R"(
+    w3 = Conv (n1, widen)
+    w4 = Conv (w3, square)
+    w5 = Conv (w4, square)
+    n2 = Conv (w5, narrow)
+    p = MaxPool <kernel_shape = [2,2]> (n2)
+    y = Relu (p)
+    z = Conv (n2, end))",
+                                7, 1, 4},
+                    OpenNetwork{"DenseWindowsBetweenOthers", "y", R"(
+    p = MaxPool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]> (r)
+    w1 = Conv (p, widen, b24)
+    n1 = Conv (w1, narrow)
+    d1 = Conv <pads = [1,1,1,1]> (n1, dense)
+    e1 = Relu (d1)
+    w2 = Conv (e1, widen)
+    m = MaxPool <kernel_shape = [2,2], pads = [0,1,0,0]> (w2)
+    n2 = Conv (m, narrow, b8)
+    w3 = Conv (n2, widen)
+    n3 = Conv (w3, narrow)
+    u = Add (n3, n2)
+    y = GlobalAveragePool (u))",
+                                6, 1, 2},
+                    OpenNetwork{"FewAreLeft", "y",
+                                kInverted + "y = MaxPool <kernel_shape = [2,2]> (n1)", 0, 0, 0},
+                    OpenNetwork{"DenseWindowsAreLeft", "y", R"(
+    n1 = Conv <pads = [1,1,1,1]> (r, dense)
+    n2 = Conv <pads = [1,1,1,1]> (n1, dense)
+    y = Conv <pads = [1,1,1,1]> (n2, dense))",
+                                0, 0, 0}),
+    [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace aoe::tests
