@@ -2,9 +2,9 @@
 // own, made where an image's sizes are open (graph/passes/put_channels_last.cpp).
 #include <algorithm>
 
-#include "reference/nhwc.h"
 #include "reference/op.h"
-#include "reference/window.h"
+#include "reference/windows/nhwc.h"
+#include "reference/windows/window.h"
 
 namespace aoe::reference {
 namespace {
