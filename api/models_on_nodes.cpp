@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/ceil_div.h"
 #include "base/log.h"
 #include "options/data_dirs.h"
 #include "tuner/fleet/fleet.h"
@@ -69,7 +70,7 @@ std::vector<ModelsOnNodes::Work> ModelsOnNodes::work_on(tuner::Fleet& fleet,
       tuning.begin = begin_;
       tuning.fleet = &fleet;
       tuning.fleet_index = static_cast<int>(i);
-      tuning.max_trials = (settings_.max_trials + models - 1) / models;
+      tuning.max_trials = ceil_div(settings_.max_trials, models);
       tuning.searched = &searched_[kind.version];
     }
   return list;

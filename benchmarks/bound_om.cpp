@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 #include "reference/op.h"
 
 namespace aoe::benchmarks {

@@ -21,7 +21,7 @@
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
 #include "graph/precision.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "runtime/jit_module.h"
 #include "runtime/onednn/onednn_kernel.h"
 #include "tests/compiler/shape_line.h"

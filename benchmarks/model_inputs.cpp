@@ -5,7 +5,7 @@
 #include <random>
 
 #include "graph/import/input_values.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::benchmarks {
 namespace {

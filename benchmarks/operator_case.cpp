@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/words.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 #include "reference/op.h"
 
 namespace aoe::benchmarks {

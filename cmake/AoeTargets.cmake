@@ -106,8 +106,8 @@ endfunction()
 # ALONE: its members call their parts by the same names (run, find, apply), so each is compiled by itself.
 function(aoe_family)
   cmake_parse_arguments(ARG "ALONE" "TARGET;FOLDER;REGISTRY;NAMESPACE" "" ${ARGN})
-  file(GLOB members CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/*.cpp)
-  list(SORT members)
+  file(GLOB_RECURSE members CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/*.cpp)
+  list(SORT members COMPARE FILE_BASENAME)  # the order of members says nothing of their rooms
   set(declarations "")
   set(calls "")
   foreach(member IN LISTS members)

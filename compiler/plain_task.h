@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "compiler/impl.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::compiler {
 

@@ -2,7 +2,7 @@
 #include "graph/evaluation.h"
 
 #include "base/stop_scope.h"
-#include "reference/texts.h"
+#include "reference/texts/texts.h"
 
 namespace aoe::graph {
 

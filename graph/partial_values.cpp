@@ -6,8 +6,8 @@
 
 #include "base/size.h"
 #include "graph/open_integer.h"
-#include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::graph {
 namespace {

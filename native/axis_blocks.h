@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "reference/axes.h"
+#include "base/ceil_div.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 
@@ -18,7 +19,7 @@ class AxisBlocks {
   AxisBlocks(const reference::AxisView& view, std::int64_t most_columns)
       : view_(view),
         columns_(std::min(view.inner, most_columns)),
-        per_outer_((view.inner + most_columns - 1) / most_columns) {}
+        per_outer_(ceil_div(view.inner, most_columns)) {}
 
   std::int64_t count() const { return view_.outer * per_outer_; }
   std::int64_t columns() const { return columns_; }  ///< of a block, or fewer in the last

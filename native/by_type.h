@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "native/kernel.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::native {
 

@@ -7,8 +7,8 @@
 #include "native/byte_product.h"
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/quantize.h"
-#include "reference/window.h"
+#include "reference/tensors/quantize.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/memory.h"
 #include "native/wide.h"
 #include "reference/fail.h"
-#include "reference/quantize.h"
+#include "reference/tensors/quantize.h"
 
 namespace aoe::native {
 namespace {
@@ -121,6 +122,12 @@ QuadPanel::QuadPanel(std::int64_t length)
     : length_(length),
       quads_(quads_of(length)),
       packed_(static_cast<std::size_t>(quads_ * kColumns)) {
+}
+
+std::vector<QuadPanel> QuadPanel::many(std::int64_t count, std::int64_t length) {
+  check_memory(static_cast<std::uint64_t>(count * quads_of(length) * kColumns) * sizeof(Quad),
+               "factors of bytes as a kernel reads them");
+  return {static_cast<std::size_t>(count), QuadPanel(length)};
 }
 
 /// Zeros when they are flipped.

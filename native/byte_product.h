@@ -56,6 +56,8 @@ class QuadPanel {
   static constexpr std::int64_t kMostRows = 64;  ///< of products at a time, in blocks of eight
 
   explicit QuadPanel(std::int64_t length);
+  /// So many, whose memory is asked for before it is taken.
+  static std::vector<QuadPanel> many(std::int64_t count, std::int64_t length);
 
   static constexpr std::int64_t kSlack = 16;  ///< bytes behind a copy that may be written, too
 

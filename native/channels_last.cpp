@@ -11,8 +11,8 @@
 #include "native/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
-#include "reference/nhwc.h"
-#include "reference/window.h"
+#include "reference/windows/nhwc.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

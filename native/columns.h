@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/padded_planes.h"
 #include "native/product.h"
 #include "native/wide.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {
@@ -143,7 +144,7 @@ class Depthwise {
           sum_taps(taps_, from, weights, bias, w_.output, y);
         } else {
           const std::int64_t count = (rows - 1) * planes_.row() + w_.output;
-          sum_taps(taps_, from, weights, bias, (count + kFloats - 1) / kFloats * kFloats, sums);
+          sum_taps(taps_, from, weights, bias, round_up(count, kFloats), sums);
           copy_rows(sums, planes_.row(), w_.output, rows, y, w_.output);
         }
         ending_.apply(y, rows * w_.output);
@@ -162,7 +163,7 @@ class Depthwise {
   std::int64_t rows_ = 1;  ///< of outputs at a time
   std::vector<std::int64_t>
       reads_;  ///< where each row of a product lies for output 0; of none there are none
-  const std::int64_t width_ = (w_.output + kLongVector - 1) / kLongVector * kLongVector;
+  const std::int64_t width_ = round_up(w_.output, kLongVector);
 };
 
 }  // namespace

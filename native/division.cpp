@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "native/wide.h"
-#include "reference/arithmetic.h"
+#include "reference/elements/arithmetic.h"
 
 namespace aoe::native {
 namespace {

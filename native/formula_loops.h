@@ -6,7 +6,7 @@
 
 #include "native/division.h"
 #include "native/wide.h"
-#include "reference/arithmetic.h"
+#include "reference/elements/arithmetic.h"
 #include "reference/formula.h"
 
 namespace aoe::native {

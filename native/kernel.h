@@ -14,7 +14,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/memory.h"
 #include "base/result.h"
 #include "native/threads.h"
 #include "reference/op.h"
@@ -59,28 +58,24 @@ class Run {
   virtual std::any* kept_of_call() const { return nullptr; }
 
   /// What make() gives, which depends on input `i` and the call alone (weights in the order in which a product reads them): made once
-  /// where the input is a constant. One such thing for each input.
+  /// where the input is a constant, in Scratch or other memory that was asked for. One such thing for each input.
   template <typename Make>
   auto made_of(std::size_t i, const Make& make) const {
-    return made_at(kept(i), make, [&] {
-      check_memory(storage_bytes(inputs[i].desc), "what a kernel makes of its weights");
-    });
+    return made_at(kept(i), make);
   }
 
   /// The same of what make() makes of the call and the types of what it reads and makes.
   template <typename Make>
   auto made_of_call(const Make& make) const {
-    return made_at(kept_of_call(), make, [] {});
+    return made_at(kept_of_call(), make);
   }
 
  private:
-  /// `before`: called where it is made to be kept.
-  template <typename Make, typename Before>
-  static auto made_at(std::any* place, const Make& make, const Before& before) {
+  template <typename Make>
+  static auto made_at(std::any* place, const Make& make) {
     using Made = std::shared_ptr<const std::invoke_result_t<Make>>;
     if (place == nullptr) return Made(new auto(make()));
     if (const Made* made = std::any_cast<Made>(place)) return *made;
-    before();
     return place->emplace<Made>(new auto(make()));
   }
 };

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "reference/broadcast.h"
-#include "reference/matrix.h"
-#include "reference/strided.h"
+#include "reference/products/matrix.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/ceil_div.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -164,7 +165,7 @@ AOE_WIDE void PaddedPlanes::copy(const T* plane, T* to) const {
   }
   for (std::int64_t i = 0; i < rows; ++i, plane += w.input)
     for (std::int64_t x = 0; x < std::min(stride, w.input); ++x)
-      copy_row(plane + x, stride, (w.input - x + stride - 1) / stride, to + *row++);
+      copy_row(plane + x, stride, ceil_div(w.input - x, stride), to + *row++);
 }
 
 template void copy_row(const float*, std::int64_t, std::int64_t, float*);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 

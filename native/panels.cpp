@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/ceil_div.h"
 #include "native/dot_products.h"
 #include "native/transpose_block.h"
 #include "native/wide.h"
@@ -17,7 +18,7 @@ constexpr std::int64_t kRows = 64;    ///< of the left factor that meet a panel,
 constexpr std::int64_t kNarrow = 4;  ///< columns that are narrow
 
 std::int64_t panels_of(std::int64_t columns) {
-  return (columns + kColumns - 1) / kColumns;
+  return ceil_div(columns, kColumns);
 }
 
 constexpr std::int64_t kShort = 16;  ///< fewer rows of a narrow factor are less than two vectors

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "reference/axes.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/tensor.h"
 #include "native/threads.h"
-#include "reference/pad.h"
+#include "reference/tensors/pad.h"
 
 namespace aoe::native {
 

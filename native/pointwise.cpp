@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "native/panels.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 

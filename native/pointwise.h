@@ -3,7 +3,7 @@
 
 #include "native/kernel.h"
 #include "native/row_ending.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
@@ -47,7 +48,7 @@ class QuadPlanes {
   /// From plane to plane: there is something to be read behind the last output, and no two begin in one set of a cache.
   static std::int64_t stride_of(std::int64_t elements) {
     constexpr std::int64_t kLine = 16;
-    return ((elements + kBlock + kLine - 1) / kLine | 1) * kLine;
+    return (ceil_div(elements + kBlock, kLine) | 1) * kLine;
   }
 
   void make_quads(const ByteFactor& x, std::int64_t i, std::vector<Quad>& dense) const {
@@ -81,7 +82,7 @@ class QuadPlanes {
   const PaddedPlanes planes_;
   const std::int64_t channels_;  ///< of a group
   const std::int64_t groups_;    ///< of all images
-  const std::int64_t quads_ = (channels_ + kQuad - 1) / kQuad;
+  const std::int64_t quads_ = ceil_div(channels_, kQuad);
   const std::int64_t stride_;
   const Scratch copy_, sums_;
 };
@@ -111,7 +112,7 @@ class ShiftedBytes : ByteCall {
   }
 
   void run() const {
-    const std::int64_t blocks = (numbers_ + kBlock - 1) / kBlock,
+    const std::int64_t blocks = ceil_div(numbers_, kBlock),
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
     const double cost = static_cast<double>(kBlock * per_group_) / static_cast<double>(parts) *
                         (0.5 + static_cast<double>(length_) / kProductsPerNs);
@@ -192,8 +193,7 @@ class ShiftedBytes : ByteCall {
     constexpr std::int64_t kQuadsAtOnce =
         192;  // quads of rows, and what they read, that the first-level cache keeps
     constexpr std::int64_t kVector = 16;
-    const std::int64_t columns =
-        std::min(kBlock, (numbers_ - first + kVector - 1) / kVector * kVector);
+    const std::int64_t columns = std::min(kBlock, round_up(numbers_ - first, kVector));
     std::fill_n(products.data(), rows * kBlock, Quad{0});
     const std::int64_t steps = std::ssize(reads_);
     for (std::int64_t i = 0; i < steps; i += kQuadsAtOnce)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/padded_planes.h"
 #include "native/product.h"
 #include "native/scratch.h"
@@ -32,7 +33,7 @@ class ShiftedConvolution {
   }
 
   void run() const {
-    const std::int64_t blocks = (numbers_ + block_ - 1) / block_,
+    const std::int64_t blocks = ceil_div(numbers_, block_),
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
     const double cost = static_cast<double>(block_ * per_group_) / static_cast<double>(parts) *
                         (1 + static_cast<double>(std::ssize(taps_)) / kProductsPerNs);
@@ -65,8 +66,7 @@ class ShiftedConvolution {
   /// Parts have whole blocks of products, but for the last.
   std::int64_t channels_before(std::int64_t part, std::int64_t parts) const {
     constexpr std::int64_t kBlockRows = 8;
-    const std::int64_t even =
-        (per_group_ + kBlockRows - 1) / kBlockRows * part / parts * kBlockRows;
+    const std::int64_t even = ceil_div(per_group_, kBlockRows) * part / parts * kBlockRows;
     return std::min(even, per_group_);
   }
 
@@ -98,8 +98,7 @@ class ShiftedConvolution {
   void run_block(std::int64_t group, std::int64_t first, Channels channels, T* sums) const {
     const bool can_be_short = copy_.has_value();  // there is something behind the planes to be read
     const std::int64_t begin = can_be_short ? first : std::min(first, numbers_ - block_);
-    const std::int64_t columns =
-        std::min(block_, (numbers_ - begin + kVector - 1) / kVector * kVector);
+    const std::int64_t columns = std::min(block_, round_up(numbers_ - begin, kVector));
     const std::int64_t channel = group % groups_ * per_group_ + channels.begin;
     const T* bias = run_.has_input(2) ? run_.inputs[2].as<T>() + channel : nullptr;
     for (std::int64_t c = 0; c < channels.count(); ++c)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/ceil_div.h"
 #include "native/threads.h"
 
 namespace aoe::native {
@@ -22,7 +23,7 @@ void lay_as_columns(const T* lines, std::int64_t length, std::int64_t count, T* 
 template <typename T, typename Take>
 void for_each_short_line(const T* x, std::int64_t length, std::int64_t count, Threads& threads,
                          const Take& take) {
-  const std::int64_t blocks = (count + kLinesAtOnce - 1) / kLinesAtOnce;
+  const std::int64_t blocks = ceil_div(count, kLinesAtOnce);
   threads.share(blocks, static_cast<double>(length * kLinesAtOnce),
                 [&](std::int64_t begin, std::int64_t end) {
                   T columns[kShortLine * kLinesAtOnce];

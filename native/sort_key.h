@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "reference/float16.h"
+#include "reference/elements/float16.h"
 
 namespace aoe::native {
 

@@ -10,7 +10,7 @@
 #include "native/kernel.h"
 #include "native/padded_planes.h"
 #include "native/scratch.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 

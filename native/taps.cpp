@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "native/wide.h"
 #include "reference/fail.h"
 
@@ -119,7 +120,7 @@ void TapBlock<T>::raise(const T* plane, Sums& sums) const {
 template <typename T>
 PlanesBeside<T>::PlanesBeside(const T* image, std::int64_t groups, std::int64_t channels,
                               std::int64_t plane, Threads& threads)
-    : blocks_((channels + kBeside - 1) / kBeside),
+    : blocks_(ceil_div(channels, kBeside)),
       plane_(plane),
       data_(new T[static_cast<std::size_t>(groups * blocks_ * plane * kBeside)]) {
   threads.share(groups * blocks_ * plane, kBeside * 0.3, [&](std::int64_t begin, std::int64_t end) {

@@ -8,12 +8,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "native/formula_loops.h"
 #include "native/scratch.h"
-#include "reference/arithmetic.h"
-#include "reference/broadcast.h"
-#include "reference/strided.h"
+#include "reference/elements/arithmetic.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {
@@ -159,7 +160,7 @@ class FormulaPart {
       : steps_(steps),
         inputs_(inputs),
         rows_(rows),
-        room_((std::min(kBlock, rows.length()) + kLine - 1) / kLine * kLine),
+        room_(round_up(std::min(kBlock, rows.length()), kLine)),
         values_(steps.size() * sizeof(Values)),
         memory_(steps.size() * static_cast<std::size_t>(room_) * sizeof(T)) {
     for (std::size_t s = 0; s < steps.size(); ++s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/padded_planes.h"
 #include "native/product.h"
 #include "native/scratch.h"
@@ -50,7 +51,7 @@ class UnfoldedConvolution {
 
   void run() const {
     constexpr std::int64_t kEnough = 4, kLeastChannels = 64;
-    const std::int64_t blocks = (outputs_ + kBlock - 1) / kBlock,
+    const std::int64_t blocks = ceil_div(outputs_, kBlock),
                        parts = parts_of(groups_ * blocks, kEnough, per_group_, kLeastChannels);
     const auto products = static_cast<double>(kBlock * channels_ * taps_);
     const double cost =
@@ -88,8 +89,7 @@ class UnfoldedConvolution {
   /// Outputs from `begin` on, which are counted through all images.
   void run_block(std::int64_t group, std::int64_t begin, Block& block) const {
     const std::int64_t count = std::min(kBlock, outputs_ - begin),
-                       channel = group * per_group_ + block.first,
-                       panels = (count + kPanel - 1) / kPanel;
+                       channel = group * per_group_ + block.first, panels = ceil_div(count, kPanel);
     const T* bias = run_.has_input(2) ? run_.inputs[2].as<T>() + channel : nullptr;
     for (std::int64_t p = 0; p < panels; ++p)
       for (std::int64_t r = 0; r < block.rows; ++r)
@@ -104,7 +104,7 @@ class UnfoldedConvolution {
                     inputs, block);
         add_product<T>(weights, block.rows, inputs * taps_,
                        Rows<const T>{block.columns.template as<T>(), kPanel},
-                       {block.panel(p), kPanel}, (columns + kVector - 1) / kVector * kVector);
+                       {block.panel(p), kPanel}, round_up(columns, kVector));
       }
     }
     for (std::int64_t p = 0; p < panels; ++p) {

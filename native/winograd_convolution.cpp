@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
@@ -97,7 +98,7 @@ class WinogradConvolution {
 
   void run() const {
     constexpr double kProductsPerNs = 40;
-    const std::int64_t blocks = (tiles_ + block_ - 1) / block_, all = groups_ * blocks,
+    const std::int64_t blocks = ceil_div(tiles_, block_), all = groups_ * blocks,
                        parts = parts_of_blocks(all);
     const double cost = static_cast<double>(kProducts * channels_ * per_group_ * block_) /
                         (static_cast<double>(parts) * kProductsPerNs);
@@ -186,7 +187,7 @@ class WinogradConvolution {
     void multiply(std::int64_t group, std::int64_t tiles, Range outputs) {
       constexpr std::int64_t kDepth = 256;  // whose columns the first-level cache keeps
       constexpr std::int64_t kLanes = 16;
-      const std::int64_t columns = std::min(stride_, (tiles + kLanes - 1) / kLanes * kLanes);
+      const std::int64_t columns = std::min(stride_, round_up(tiles, kLanes));
       for (std::int64_t point = 0; point < kProducts; ++point) {
         const float* const left = whole_.weights_->as<float>() +
                                   (group * kProducts + point) * whole_.weight_stride_ +
@@ -325,14 +326,14 @@ class WinogradConvolution {
   float* const y_ = run_.output(0).as<float>();
   const reference::WindowAxis &height_, &width_;
   const RowEnding& ending_;
-  const std::int64_t tiles_wide_ = (width_.output + kTileSide - 1) / kTileSide;
-  const std::int64_t tiles_high_ = (height_.output + kTileSide - 1) / kTileSide;
+  const std::int64_t tiles_wide_ = ceil_div(width_.output, kTileSide);
+  const std::int64_t tiles_high_ = ceil_div(height_.output, kTileSide);
   const std::int64_t tiles_ = run_.shape(0)[0] * tiles_high_ * tiles_wide_;  ///< of all images
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
   const std::int64_t channels_ = run_.shape(1)[1];             ///< inputs of a group
   const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< outputs
   const std::int64_t block_ = tiles_of_block();
-  const std::int64_t tap_stride_ = (channels_ + kFloats - 1) / kFloats * kFloats;
+  const std::int64_t tap_stride_ = round_up(channels_, kFloats);
   const std::int64_t weight_stride_ = per_group_ * channels_ + kGap;
   const std::shared_ptr<const Scratch>
       weights_;  ///< a matrix for each group and point: a row for each output channel
@@ -371,7 +372,7 @@ bool runs_by_tiles(const Run& run, const reference::Window& window) {
     return axis.stride == 1 && axis.dilation == 1 && axis.pad_begin >= 0 && axis.pad_end >= 0;
   };
   const auto tiles_along = [](const reference::WindowAxis& axis) {
-    return (axis.output + kTileSide - 1) / kTileSide;
+    return ceil_div(axis.output, kTileSide);
   };
   const std::int64_t groups = run.attrs.get_int("group", 1);
   const Shape& weight = run.shape(1);

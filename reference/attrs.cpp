@@ -1,6 +1,8 @@
 // Typed access to attributes, their equality and their JSON form.
 #include "reference/attrs.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -12,18 +14,14 @@
 namespace aoe::reference {
 namespace {
 
-// Order of the alternatives of Attr; also the keys under which the JSON form keeps them apart.
-constexpr const char* kKinds[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
-static_assert(std::variant_size_v<Attr> == std::size(kKinds));
-
 template <typename T>
 T get(const std::map<std::string, Attr>& values, const std::string& name, T fallback,
       const char* wanted) {
   const auto found = values.find(name);
   if (found == values.end()) return fallback;
   if (const T* value = std::get_if<T>(&found->second)) return *value;
-  fail_model("attribute '" + name + "' is of kind " + kKinds[found->second.index()] +
-             ", expected " + wanted);
+  fail_model("attribute '" + name + "' is of kind " +
+             std::string(kAttrKinds[found->second.index()]) + ", expected " + wanted);
 }
 
 bool same_bytes(const ConstantPtr& a, const ConstantPtr& b) {
@@ -34,7 +32,7 @@ bool same_bytes(const ConstantPtr& a, const ConstantPtr& b) {
 
 // Floats compare by their bits, so that an attribute that is NaN equals itself.
 bool same_float(float a, float b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 bool same_attr(const Attr& a, const Attr& b) {
@@ -147,7 +145,7 @@ bool Attrs::operator==(const Attrs& other) const {
 nlohmann::json to_json(const Attrs& attrs) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [name, attr] : attrs.all())
-    json[name] = {{kKinds[attr.index()], attr_to_json(attr)}};
+    json[name] = {{kAttrKinds[attr.index()], attr_to_json(attr)}};
   return json;
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,11 @@ namespace aoe::reference {
 
 using Attr = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                           std::vector<float>, std::vector<std::string>, ConstantPtr>;
+
+/// What signatures and messages call them, in their order; also the keys under which the JSON form keeps them apart.
+inline constexpr std::string_view kAttrKinds[] = {"int",    "float",   "string", "ints",
+                                                  "floats", "strings", "tensor"};
+static_assert(std::variant_size_v<Attr> == std::size(kAttrKinds));
 
 class Attrs {
  public:

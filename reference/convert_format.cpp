@@ -2,10 +2,10 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "reference/elements/typed.h"
 #include "reference/fail.h"
 #include "reference/op.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::reference {
 namespace {

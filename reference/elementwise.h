@@ -9,9 +9,9 @@
 
 #include <string>
 
-#include "reference/broadcast.h"
+#include "reference/elements/typed.h"
 #include "reference/op.h"
-#include "reference/typed.h"
+#include "reference/tensors/broadcast.h"
 
 namespace aoe::reference {
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/check.h"
-#include "reference/arithmetic.h"
-#include "reference/broadcast.h"
+#include "reference/elements/arithmetic.h"
+#include "reference/elements/power.h"
+#include "reference/elements/typed.h"
 #include "reference/formula.h"
-#include "reference/power.h"
-#include "reference/typed.h"
+#include "reference/tensors/broadcast.h"
 
 namespace aoe::reference {
 namespace {

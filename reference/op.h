@@ -29,7 +29,7 @@
 #include "base/tensor.h"
 #include "reference/attrs.h"
 #include "reference/formula.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::reference {
 

@@ -86,8 +86,9 @@ AttrRule parse_attribute(const std::string& word) {
     rule.is_required = true;
     rule.name.erase(0, 1);
   }
-  static const std::vector<std::string> kKinds = {"int",    "float",   "string", "ints",
-                                                  "floats", "strings", "tensor"};
+  const auto is_kind = [](std::string_view text) {
+    return std::ranges::count(kAttrKinds, text) > 0;
+  };
   if (rule.kind == "long" || rule.kind == "longs") {
     rule.kind = rule.kind == "long" ? "int" : "ints";
     rule.least = std::numeric_limits<std::int64_t>::min();
@@ -98,11 +99,11 @@ AttrRule parse_attribute(const std::string& word) {
   } else if (rule.kind.find("..") != std::string::npos) {
     parse_range(rule.kind, rule);
     rule.kind = "int";
-  } else if (std::ranges::find(kKinds, rule.kind) == kKinds.end()) {
+  } else if (!is_kind(rule.kind)) {
     rule.words = split_words(rule.kind, '|');
     rule.kind = "string";
   }
-  AOE_CHECK(std::ranges::find(kKinds, rule.kind) != kKinds.end(), word);
+  AOE_CHECK(is_kind(rule.kind), word);
   return rule;
 }
 

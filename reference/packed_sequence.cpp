@@ -3,9 +3,10 @@
 
 #include <cstring>
 
+#include "base/ceil_div.h"
 #include "base/size.h"
+#include "reference/elements/onnx_data_type.h"
 #include "reference/fail.h"
-#include "reference/onnx_data_type.h"
 
 namespace aoe::reference {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kWord = sizeof(std::int64_t);
 
 std::size_t padded(std::size_t bytes) {
-  return (bytes + kWord - 1) / kWord * kWord;
+  return round_up(bytes, kWord);
 }
 
 class Reader {

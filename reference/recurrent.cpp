@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "base/size.h"
-#include "reference/axes.h"
-#include "reference/doubles.h"
+#include "reference/elements/doubles.h"
 #include "reference/fail.h"
-#include "reference/widen.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::reference {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::reference {
 namespace {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/ceil_div.h"
 #include "base/memory.h"
 
 namespace aoe::runtime {
@@ -16,8 +17,7 @@ AlignedMemory::AlignedMemory(std::size_t size_bytes) : size_bytes_(size_bytes) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   const bool is_large = size_bytes >= kHugePage;
   const std::size_t alignment = is_large ? kHugePage : kCacheLine;
-  const std::size_t rounded =
-      (std::max(size_bytes, kCacheLine) + alignment - 1) / alignment * alignment;
+  const std::size_t rounded = round_up(std::max(size_bytes, kCacheLine), alignment);
   if (rounded < size_bytes) throw std::bad_alloc();
   check_memory(size_bytes, "a block of memory");
   bytes_.reset(std::aligned_alloc(alignment, rounded));

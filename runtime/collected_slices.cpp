@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::runtime {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/stop_scope.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 #include "runtime/executor.h"
 #include "runtime/om/om_bodies.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 
 namespace aoe::runtime {
@@ -65,8 +66,7 @@ std::vector<Root> roots_of(std::span<const PlanTensor> tensors) {
 std::vector<Block> merge_lives(std::span<const PlanTensor> tensors, std::span<const Root> roots) {
   std::vector<Block> by_tensor(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::uint64_t rounded =
-        (tensors[i].size_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const std::uint64_t rounded = round_up(tensors[i].size_bytes, kAlignment);
     by_tensor[i] = {i, rounded, 0, std::numeric_limits<int>::max(),
                     std::numeric_limits<int>::min()};
   }

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "native/scratch.h"
-#include "reference/axes.h"
-#include "reference/broadcast.h"
 #include "reference/slicing.h"
-#include "reference/strided.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 #include "runtime/om/om_bodies.h"
 
 namespace aoe::runtime {

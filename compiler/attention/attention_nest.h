@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "compiler/impl.h"
-#include "reference/attention.h"
+#include "reference/products/attention.h"
 
 namespace aoe::compiler {
 

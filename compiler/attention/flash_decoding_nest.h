@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "compiler/impl.h"
-#include "reference/attention.h"
+#include "reference/products/attention.h"
 
 namespace aoe::compiler {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "compiler/emit/epilogue.h"
 #include "compiler/emit/packed_constant.h"
@@ -25,7 +26,7 @@ bool has_all_channels(const TensorDesc& operand, const Task& task) {
 /// mask.
 PackedConstant blocked_constant(const ConstantPtr& constant, const Shape& shape, int lanes) {
   const std::int64_t channels = shape[1], pixels = shape[2] * shape[3];
-  const std::int64_t blocks = (channels + lanes - 1) / lanes;
+  const std::int64_t blocks = ceil_div(channels, lanes);
   return packed_numbers<float>(shape[0] * blocks * pixels * lanes, [=](float* to) {
     const float* from = constant->view().as<float>();
     for (std::int64_t n = 0; n < shape[0]; ++n) {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::compiler {
 

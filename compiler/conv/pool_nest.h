@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/ceil_div.h"
 #include "compiler/conv/pool_window.h"
 #include "compiler/conv/rows_of.h"
 
@@ -16,7 +17,7 @@ struct PoolCut {
   int lanes = 0;
   std::int64_t ow_block = 1;  ///< neighbouring outputs computed together
 
-  std::int64_t vectors() const { return (channels + lanes - 1) / lanes; }
+  std::int64_t vectors() const { return ceil_div(channels, lanes); }
   /// Columns of inputs that a block of outputs reads.
   std::int64_t block_columns() const;
   /// Windows whose rows lie inside the input are written out, where that is not too long.

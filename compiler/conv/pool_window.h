@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "compiler/conv/pixel_blocks.h"
 #include "compiler/task.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::compiler {
 

@@ -8,7 +8,7 @@
 #include "compiler/conv/winograd_tiles.h"
 #include "compiler/conv/winograd_transforms.h"
 #include "compiler/emit/packed_constant.h"
-#include "reference/float16.h"
+#include "reference/elements/float16.h"
 
 namespace aoe::compiler {
 namespace {

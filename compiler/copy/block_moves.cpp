@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/emit/integer_math.h"
-#include "reference/strided.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::compiler {
 namespace {

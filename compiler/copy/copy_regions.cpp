@@ -7,11 +7,11 @@
 #include "compiler/copy/block_moves.h"
 #include "compiler/emit/broadcast_layout.h"
 #include "compiler/emit/integer_math.h"
-#include "reference/axes.h"
-#include "reference/pad.h"
-#include "reference/slice_ranges.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/pad.h"
+#include "reference/tensors/slice_ranges.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::compiler {
 namespace {

@@ -1,6 +1,8 @@
 // A copy in vectors of 16 floats, or bytes where they do not add up to floats; nothing is computed, so any bits survive.
 #include "compiler/copy/flat_copy.h"
 
+#include "base/ceil_div.h"
+
 namespace aoe::compiler {
 
 using namespace loopnest;
@@ -19,7 +21,7 @@ Function flat_copy_function(std::uint64_t size_bytes) {
     b.store(to, i, b.load(from, i, kLanes, active), active);
   };
   // Only what is left behind the last whole chunk is masked: with AVX2 a masked store takes some twenty times as long as a whole one.
-  b.parallel((count + kChunk - 1) / kChunk, [&](Int chunk) {
+  b.parallel(ceil_div(count, kChunk), [&](Int chunk) {
     const Int begin = chunk * kChunk;
     b.if_(
         begin + kChunk <= Int(count),

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "reference/float16.h"
+#include "reference/elements/float16.h"
 
 namespace aoe::compiler {
 

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "compiler/emit/formula_lanes.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::compiler {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "compiler/emit/element_lanes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::compiler {
 namespace {

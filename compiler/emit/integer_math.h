@@ -5,17 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ceil_div.h"
+
 namespace aoe::compiler {
-
-/// Blocks of `b` that cover `a`; for a >= 0, b > 0.
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-/// The least multiple of `b` that is at least `a`; for a >= 0, b > 0.
-inline std::int64_t round_up(std::int64_t a, std::int64_t b) {
-  return ceil_div(a, b) * b;
-}
 
 /// 1, 2, 4, ... up to and with `limit`.
 inline std::vector<std::int64_t> powers_of_two(std::int64_t limit) {

@@ -2,8 +2,8 @@
 #include "compiler/emit/lanes.h"
 
 #include "compiler/emit/element_lanes.h"
+#include "reference/elements/typed.h"
 #include "reference/formula.h"
-#include "reference/typed.h"
 
 namespace aoe::compiler {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "compiler/emit/bf16_pairs.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::compiler {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "compiler/emit/integer_math.h"
 #include "compiler/impl.h"
-#include "reference/packed_weights.h"
+#include "reference/products/packed_weights.h"
 
 namespace aoe::compiler {
 

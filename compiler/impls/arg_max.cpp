@@ -9,7 +9,7 @@
 #include "compiler/emit/packed_table.h"
 #include "compiler/emit/strided_nest.h"
 #include "compiler/roofline.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::compiler {
 namespace {

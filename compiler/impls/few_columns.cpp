@@ -8,7 +8,7 @@
 #include "compiler/emit/integer_math.h"
 #include "compiler/emit/lane_folds.h"
 #include "compiler/emit/packed_constant.h"
-#include "compiler/gemm/matmul_shape.h"
+#include "compiler/gemm/dot_products.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/tiled_plan.h"
 
@@ -105,16 +105,12 @@ class ColumnsNest {
     std::vector<Vec> x;
     for (std::int64_t k = 0; k < s_.k; k += lanes)
       x.push_back(load(builder, *buffers_.inputs[0], row * s_.a.row + k, s_.k - k));
-    for (std::int64_t j = 0; j < s_.n; ++j) {
-      std::optional<Vec> total;
-      for (std::int64_t v = 0; v < cut_.vectors(); ++v) {
-        const Vec y =
-            load(builder, buffers_.constants[0], Int((j * cut_.vectors() + v) * lanes), lanes);
-        const Vec& factor = x[static_cast<std::size_t>(v)];
-        total = builder.get(builder.local(total ? fma(factor, y, *total) : factor * y));
-      }
-      totals.push_back(*total);
-    }
+    for (std::int64_t j = 0; j < s_.n; ++j)
+      totals.push_back(sum_of_products(builder, cut_.vectors(), [&](std::int64_t v) {
+        const Int at = (j * cut_.vectors() + v) * lanes;
+        return std::pair(x[static_cast<std::size_t>(v)],
+                         load(builder, buffers_.constants[0], at, lanes));
+      }));
   }
 
   std::optional<Int> active(std::int64_t count) const {
@@ -178,8 +174,7 @@ class FewColumnsPlan final : public RetiledPlan<ColumnsTiling, ColumnsCut> {
   }
 
   double estimate_of(const ColumnsCut& cut) const override {
-    constexpr double kMemoryShare = 0.9;  // as of one column
-    const double memory = kMemoryShare * memory_ns(soc(), bytes_moved(task()));
+    const double memory = whole_lines_ns(soc(), bytes_moved(task()));
     return launch_ns(soc()) + shared(std::max(cycles_ns(cut.core_cycles()), memory), cut);
   }
 
@@ -193,9 +188,7 @@ class FewColumns final : public ImplBy<FewColumnsPlan> {
   std::string_view name() const override { return "few_columns"; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    const std::string& type = task.anchor().type;
-    if (type != "MatMulV2" && type != "Gemm") return Unexpected("does not compute " + type);
-    const Result<MatMulShape> shape = matmul_shape(task);
+    const Result<MatMulShape> shape = dot_product_shape(task);
     if (!shape) return Unexpected(shape.error());
     if (shape->n < 2 || shape->n > std::min<std::int64_t>(kMostColumns, soc.vector_lanes()))
       return Unexpected(std::to_string(shape->n) + " columns, needs 2 to 8");
@@ -207,10 +200,6 @@ class FewColumns final : public ImplBy<FewColumnsPlan> {
     if (shape->batch() != 1) return Unexpected("more than one product");
     if (task.inputs[0].constant || !task.inputs[1].constant)
       return Unexpected("needs a constant right factor alone");
-    if (shape->a.column != 1) return Unexpected("transA");
-    for (std::size_t i = 0; i < 2; ++i)
-      if (task.in(i).dtype != DataType::kFloat)
-        return Unexpected(to_string(task.in(i)) + ", needs float32");
     return supports_matrix_epilogue(task, *shape);
   }
 };

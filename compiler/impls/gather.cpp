@@ -8,7 +8,7 @@
 #include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::compiler {
 namespace {

@@ -6,7 +6,7 @@
 #include "compiler/gemm/nbits_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/tiled_plan.h"
-#include "reference/packed_weights.h"
+#include "reference/products/packed_weights.h"
 
 namespace aoe::compiler {
 namespace {

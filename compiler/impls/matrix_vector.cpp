@@ -7,7 +7,7 @@
 #include "compiler/emit/integer_math.h"
 #include "compiler/emit/lane_folds.h"
 #include "compiler/emit/packed_constant.h"
-#include "compiler/gemm/matmul_shape.h"
+#include "compiler/gemm/dot_products.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/tiled_plan.h"
 
@@ -159,15 +159,12 @@ class VectorNest {
     std::vector<Vec> x, totals;
     for (std::int64_t k = 0; k < s_.k; k += cut_.lanes())
       x.push_back(factor(builder, 1, b + k, active_behind(k)));
-    for (std::int64_t r = 0; r < rows; ++r) {
-      std::optional<Vec> total;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto k = static_cast<std::int64_t>(i) * cut_.lanes();
-        const Vec y = factor(builder, 0, a + r * s_.a.row + k, active_behind(k));
-        total = builder.get(builder.local(total ? fma(y, x[i], *total) : y * x[i]));
-      }
-      totals.push_back(*total);
-    }
+    for (std::int64_t r = 0; r < rows; ++r)
+      totals.push_back(sum_of_products(builder, std::ssize(x), [&](std::int64_t i) {
+        const std::int64_t k = i * cut_.lanes();
+        return std::pair(factor(builder, 0, a + r * s_.a.row + k, active_behind(k)),
+                         x[static_cast<std::size_t>(i)]);
+      }));
     return totals;
   }
 
@@ -242,10 +239,8 @@ class MatrixVectorPlan final : public RetiledPlan<VectorTiling, VectorCut> {
             {"balance", parallel_balance(soc(), cut.parallel_extent())}};
   }
 
-  /// What comes from memory comes faster in whole lines: 4096x4096 by 4096x1 in 3.0 ms, by broadcasts in 5.6 (Zen 4).
   double estimate_of(const VectorCut& cut) const override {
-    constexpr double kMemoryShare = 0.9;
-    const double memory = kMemoryShare * memory_ns(soc(), bytes_moved(task()));
+    const double memory = whole_lines_ns(soc(), bytes_moved(task()));
     return launch_ns(soc()) + shared(std::max(cycles_ns(all_cycles(cut)), memory), cut);
   }
 
@@ -257,16 +252,10 @@ class MatrixVector final : public ImplBy<MatrixVectorPlan> {
   std::string_view name() const override { return "matrix_vector"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    const std::string& type = task.anchor().type;
-    if (type != "MatMulV2" && type != "Gemm") return Unexpected("does not compute " + type);
-    const Result<MatMulShape> shape = matmul_shape(task);
+    const Result<MatMulShape> shape = dot_product_shape(task);
     if (!shape) return Unexpected(shape.error());
     if (shape->n != 1) return Unexpected(std::to_string(shape->n) + " columns, needs 1");
     if (shape->k == 1) return Unexpected("sums of one product");
-    if (shape->a.column != 1) return Unexpected("transA");
-    for (std::size_t i = 0; i < 2; ++i)
-      if (task.in(i).dtype != DataType::kFloat)
-        return Unexpected(to_string(task.in(i)) + ", needs float32");
     return supports_matrix_epilogue(task, *shape);
   }
 };

@@ -19,12 +19,25 @@ std::vector<TensorDesc> inputs_of(const Task& task) {
   return inputs;
 }
 
+/// What is asked of the kernels of native/ about a task, and which of them takes it.
+struct Asked {
+  explicit Asked(const Task& task)
+      : inputs(inputs_of(task)),
+        question{task.op, inputs, task.outputs.size()},
+        kernel(native::kernel_for(question)) {}
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  const std::vector<TensorDesc> inputs;
+  const native::Question question;
+  const Result<const native::Kernel*> kernel;
+};
+
 /// Of the processor's peak: 0 where its kernel does not say.
 double of_peak(const Task& task) {
-  const std::vector<TensorDesc> inputs = inputs_of(task);
-  const native::Question question{task.op, inputs, task.outputs.size()};
-  const auto kernel = native::kernel_for(question);
-  return task.is_static() && kernel && (*kernel)->of_peak ? (*kernel)->of_peak(question) : 0;
+  const Asked asked(task);
+  return task.is_static() && (*asked.kernel)->of_peak ? (*asked.kernel)->of_peak(asked.question)
+                                                      : 0;
 }
 
 class NativePlan final : public Plan {
@@ -55,28 +68,23 @@ bool lacks_code(const Task& task, const Soc& soc) {
          });
 }
 
-Result<const native::Kernel*> kernel_of(const Task& task, const Soc& soc) {
-  const std::vector<TensorDesc> inputs = inputs_of(task);
-  const native::Question question{task.op, inputs, task.outputs.size()};
-  Result<const native::Kernel*> kernel = native::kernel_for(question);
-  if (kernel && task.is_static() && (*kernel)->is_for_open_sizes &&
-      (*kernel)->is_for_open_sizes(question) && !lacks_code(task, soc))
-    return Unexpected("sizes are known, which generated code is faster with");
-  return kernel;
-}
-
 class Native final : public ImplBy<NativePlan> {
  public:
   std::string_view name() const override { return kName; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    if (const auto kernel = kernel_of(task, soc); !kernel) return Unexpected(kernel.error());
+    const Asked asked(task);
+    if (!asked.kernel) return Unexpected(asked.kernel.error());
+    const auto& is_for_open_sizes = (*asked.kernel)->is_for_open_sizes;
+    if (task.is_static() && is_for_open_sizes && is_for_open_sizes(asked.question) &&
+        !lacks_code(task, soc))
+      return Unexpected("sizes are known, which generated code is faster with");
     return {};
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices = {dense_format(task)};
-    if (!(*kernel_of(task, soc))->takes_any_order) return choices;
+    if (!(*Asked(task).kernel)->takes_any_order) return choices;
     const Shape& image = task.in(0).shape;
     if (image.size() != 4 || !is_static(image)) return choices;
     choices.push_back(image_choice(task, Format::kNHWC, "NHWC"));
@@ -87,11 +95,12 @@ class Native final : public ImplBy<NativePlan> {
   }
 
   double error_growth(const Task& task) const override {
-    const auto& saves = native::kernels().find(task.op.type)->may_save_products;
-    return saves && saves({task.op, inputs_of(task), task.outputs.size()}) ? kMostErrorGrowth : 1;
+    const Asked asked(task);
+    const auto& saves = (*asked.kernel)->may_save_products;
+    return saves && saves(asked.question) ? kMostErrorGrowth : 1;
   }
   NotFinite not_finite(const Task& task) const override {
-    if (native::kernels().find(task.op.type)->skips_zero_factors) return NotFinite::kOpen;
+    if ((*Asked(task).kernel)->skips_zero_factors) return NotFinite::kOpen;
     return Impl::not_finite(task);
   }
 

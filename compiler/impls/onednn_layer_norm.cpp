@@ -1,7 +1,7 @@
 // onednn_layer_norm: oneDNN's layer normalization.
 #include "compiler/onednn/onednn_impl.h"
 #include "compiler/plain_task.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::compiler {
 namespace {

@@ -10,7 +10,7 @@
 #include "compiler/emit/strided_nest.h"
 #include "compiler/plain_task.h"
 #include "reference/formula.h"
-#include "reference/reductions.h"
+#include "reference/tensors/reductions.h"
 
 namespace aoe::compiler {
 namespace {

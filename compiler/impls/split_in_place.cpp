@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/sharing_impl.h"
-#include "reference/split_sizes.h"
+#include "reference/tensors/split_sizes.h"
 
 namespace aoe::compiler {
 namespace {

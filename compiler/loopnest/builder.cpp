@@ -1,6 +1,7 @@
 // Builder: turns calls into the statements of one Function.
 #include <utility>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "compiler/loopnest/loopnest.h"
 
@@ -35,8 +36,7 @@ Buffer Builder::scratch(std::string name, std::int64_t elements, DataType dtype)
                                .access = Access::kReadWrite,
                                .scratch_offset = function_.scratch_bytes});
   const std::int64_t bytes = elements * static_cast<std::int64_t>(size_bytes(dtype));
-  function_.scratch_bytes +=
-      (bytes + kScratchAlignmentBytes - 1) / kScratchAlignmentBytes * kScratchAlignmentBytes;
+  function_.scratch_bytes += round_up(bytes, kScratchAlignmentBytes);
   return {static_cast<int>(function_.buffers.size()) - 1};
 }
 

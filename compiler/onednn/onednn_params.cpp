@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "compiler/roofline.h"
 #include "runtime/aligned_memory.h"
@@ -19,7 +20,7 @@ constexpr double kPrimitiveCallNs = 1500;  ///< oneDNN's own way from execute() 
 constexpr std::size_t kAlignmentBytes = 64;
 
 std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+  return round_up(bytes, kAlignmentBytes);
 }
 
 /// Where an argument lies, as runtime/onednn/onednn_primitive.h writes it.

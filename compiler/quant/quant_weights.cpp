@@ -6,7 +6,7 @@
 #include "compiler/emit/packed_constant.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/quant/quant_cut.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::compiler {
 namespace {

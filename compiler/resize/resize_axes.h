@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/task.h"
-#include "reference/resize.h"
+#include "reference/windows/resize.h"
 
 namespace aoe::compiler {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "reference/attention.h"
+#include "reference/products/attention.h"
 
 namespace aoe::graph {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference/einsum_equation.h"
+#include "reference/products/einsum_equation.h"
 
 namespace aoe::graph {
 

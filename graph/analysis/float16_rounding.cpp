@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "graph/rewrite.h"
-#include "reference/float16.h"
+#include "reference/elements/float16.h"
 
 namespace aoe::graph {
 namespace {

@@ -2,7 +2,7 @@
 #include "graph/analysis/quantization.h"
 
 #include "graph/rewrite.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::graph {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "graph/rewrite.h"
 #include "reference/slicing.h"
-#include "reference/texts.h"
+#include "reference/texts/texts.h"
 
 namespace aoe::graph {
 namespace {

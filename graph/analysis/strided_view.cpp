@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "graph/rewrite.h"
-#include "reference/strided.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::graph {
 namespace {

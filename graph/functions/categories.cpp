@@ -6,7 +6,7 @@
 #include "graph/import/classical.h"
 #include "graph/rewrite.h"
 #include "reference/fail.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::graph {
 namespace {

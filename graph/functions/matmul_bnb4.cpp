@@ -2,6 +2,7 @@
 // sixteen numbers of a table, times the largest of their block. They become float32 when the model is compiled.
 #include <array>
 
+#include "base/ceil_div.h"
 #include "graph/import/function_call.h"
 #include "reference/fail.h"
 
@@ -40,7 +41,7 @@ void expand_matmul_bnb4(FunctionCall& call) {
   if (call.dim(a, -1) != k)
     reference::fail_model("its input has rows of " + std::to_string(call.dim(a, -1)) +
                           " elements, K is " + std::to_string(k));
-  const std::int64_t count = n * k, blocks = (count + block - 1) / block;
+  const std::int64_t count = n * k, blocks = ceil_div(count, block);
   const Term bytes = call.reshape(call.input(1), {-1}), scales = call.reshape(call.input(2), {-1});
   if (call.dtype(bytes) != DataType::kUint8 || call.dim(bytes, 0) != (count + 1) / 2 ||
       call.dim(scales, 0) != blocks)

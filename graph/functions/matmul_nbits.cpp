@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "graph/import/quantized_terms.h"
-#include "reference/packed_weights.h"
+#include "reference/products/packed_weights.h"
 
 namespace aoe::graph {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "graph/import/function_call.h"
 #include "reference/fail.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::graph {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "graph/import/function_call.h"
 #include "reference/fail.h"
-#include "reference/packed_weights.h"
+#include "reference/products/packed_weights.h"
 
 namespace aoe::graph {
 namespace {

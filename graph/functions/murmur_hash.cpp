@@ -1,6 +1,6 @@
 // MurmurHash3 of com.microsoft, of numbers: the 32-bit hash of each one's bytes.
 #include "graph/import/function_call.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::graph {
 namespace {

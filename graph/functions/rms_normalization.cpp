@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "graph/import/function_call.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::graph {
 namespace {

@@ -7,7 +7,7 @@
 #include "graph/import/classical.h"
 #include "graph/import/tree_nodes.h"
 #include "reference/fail.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::graph {
 namespace {

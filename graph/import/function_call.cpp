@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/rewrite.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::graph {
 

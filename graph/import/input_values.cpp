@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/to_number.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::graph {
 namespace {

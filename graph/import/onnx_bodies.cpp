@@ -9,7 +9,7 @@
 #include "graph/import/function_call.h"
 #include "graph/import/onnx_body_plan.h"
 #include "graph/rewrite.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::graph {
 

@@ -7,7 +7,7 @@
 #include "base/words.h"
 #include "graph/import/legacy_opset.h"
 #include "graph/import/small_types.h"
-#include "reference/texts.h"
+#include "reference/texts/texts.h"
 
 namespace aoe::graph {
 namespace {

@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 #include "graph/import/onnx_proto.h"
 #include "graph/import/small_types.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::graph {
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "graph/import/onnx_importer.h"
 #include "graph/rewrite.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::graph {
 namespace {

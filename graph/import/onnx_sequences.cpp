@@ -25,6 +25,15 @@ std::int64_t one_int(const onnx::NodeProto& proto, const Constant& constant,
   return to_ints(constant).front();
 }
 
+std::int64_t count_or_condition(const onnx::NodeProto& proto, const ConstantPtr& known) {
+  if (!known || known->desc().dtype == DataType::kUndefined ||
+      element_count(known->desc().shape) != 1)
+    throw NotExpressible{"it carries a sequence for a number of trips known only when it runs"};
+  const bool is_bool = known->desc().dtype == DataType::kBool;
+  return is_bool ? std::int64_t{*static_cast<const bool*>(known->data())}
+                 : one_int(proto, *known, "count or condition");
+}
+
 }  // namespace
 
 const Importer::Compound& Importer::sequence_of(const onnx::NodeProto& proto, int input,
@@ -264,13 +273,7 @@ void Importer::import_sequence_map(const onnx::NodeProto& proto, Scope& scope) {
 void Importer::import_unrolled_loop(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                                     Scope& scope) {
   const auto known_of = [&](ValueId value) {
-    const ConstantPtr known = value == kNone ? nullptr : now_->inference.known_value(value);
-    if (!known || known->desc().dtype == DataType::kUndefined ||
-        element_count(known->desc().shape) != 1)
-      throw NotExpressible{"it carries a sequence for a number of trips known only when it runs"};
-    const bool is_bool = known->desc().dtype == DataType::kBool;
-    return is_bool ? std::int64_t{*static_cast<const bool*>(known->data())}
-                   : one_int(proto, *known, "count or condition");
+    return count_or_condition(proto, value == kNone ? nullptr : now_->inference.known_value(value));
   };
   FunctionCall call = function_call(proto, scope);
   const std::int64_t most =

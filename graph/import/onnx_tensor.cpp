@@ -11,7 +11,7 @@
 #include "base/to_number.h"
 #include "graph/import/onnx_proto.h"
 #include "graph/import/small_types.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::graph {
 namespace fs = std::filesystem;

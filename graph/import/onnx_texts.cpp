@@ -8,8 +8,8 @@
 #include "graph/import/onnx_importer.h"
 #include "graph/import/small_types.h"
 #include "graph/rewrite.h"
-#include "reference/onnx_data_type.h"
-#include "reference/texts.h"
+#include "reference/elements/onnx_data_type.h"
+#include "reference/texts/texts.h"
 
 namespace aoe::graph {
 namespace {

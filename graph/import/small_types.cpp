@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {
@@ -66,7 +67,7 @@ std::int64_t SmallType::high() const {
 
 std::size_t SmallType::packed_bytes(std::int64_t elements) const {
   const std::int64_t per_byte = 8 / bits;
-  return static_cast<std::size_t>((elements + per_byte - 1) / per_byte);
+  return static_cast<std::size_t>(ceil_div(elements, per_byte));
 }
 
 double SmallType::value(unsigned code) const {

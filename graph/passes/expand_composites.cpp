@@ -10,7 +10,7 @@
 #include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::graph {
 namespace {

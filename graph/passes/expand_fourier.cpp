@@ -9,8 +9,8 @@
 #include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/axes.h"
-#include "reference/fourier.h"
+#include "reference/products/fourier.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::graph {
 namespace {

@@ -3,7 +3,7 @@
 #include "graph/import/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::graph {
 namespace {

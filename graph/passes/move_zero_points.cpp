@@ -5,9 +5,9 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/onnx_data_type.h"
-#include "reference/typed.h"
-#include "reference/window.h"
+#include "reference/elements/onnx_data_type.h"
+#include "reference/elements/typed.h"
+#include "reference/windows/window.h"
 
 namespace aoe::graph {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/axes.h"
-#include "reference/packed_weights.h"
-#include "reference/widen.h"
+#include "reference/products/packed_weights.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::graph {
 namespace {
@@ -108,6 +108,13 @@ AddedRow row_behind(const Graph& graph, const Node& product, std::int64_t column
   return is_row ? AddedRow{row, id} : AddedRow{};
 }
 
+std::vector<double> row_by_row(const Columns& scales, const PackedWeights& w) {
+  std::vector<double> all;
+  for (std::int64_t row = 0; row < w.n; ++row)
+    for (std::int64_t block = 0; block < w.blocks(); ++block) all.push_back(scales.at(row, block));
+  return all;
+}
+
 bool pack_weights_at(Graph& graph, NodeId id) {
   const Node product = graph.nodes[id];
   if (!is_type(product, "MatMulV2") || dtype_of(graph, product.inputs[0]) != DataType::kFloat)
@@ -132,15 +139,12 @@ bool pack_weights_at(Graph& graph, NodeId id) {
     };
   };
   const std::string& stem = product.name;
-  std::vector<double> by_row;
-  for (std::int64_t row = 0; row < w.n; ++row)
-    for (std::int64_t block = 0; block < w.blocks(); ++block)
-      by_row.push_back(scales.at(row, block));
-  std::vector<ValueId> inputs = {product.inputs[0],
-                                 add_constant(graph, stem + "_packed",
-                                              packed(w, {w.n, w.blocks(), w.block_bytes()}, w.k,
-                                                     w.row_bytes(), codes_of(values))),
-                                 add_floats(graph, stem + "_scales", {w.n, w.blocks()}, by_row)};
+  std::vector<ValueId> inputs = {
+      product.inputs[0],
+      add_constant(
+          graph, stem + "_packed",
+          packed(w, {w.n, w.blocks(), w.block_bytes()}, w.k, w.row_bytes(), codes_of(values))),
+      add_floats(graph, stem + "_scales", {w.n, w.blocks()}, row_by_row(scales, w))};
   // Without zero points unsigned integers count from 0; signed ones are shifted to the middle.
   if (zeros || !factor->is_signed())
     inputs.push_back(add_constant(

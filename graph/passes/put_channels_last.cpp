@@ -9,7 +9,7 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/nhwc.h"
+#include "reference/windows/nhwc.h"
 
 namespace aoe::graph {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::graph {
 namespace {

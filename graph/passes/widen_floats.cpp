@@ -16,8 +16,8 @@
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/shape_inference.h"
-#include "reference/onnx_data_type.h"
-#include "reference/typed.h"
+#include "reference/elements/onnx_data_type.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::graph {
 namespace {

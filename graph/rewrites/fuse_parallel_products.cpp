@@ -16,7 +16,7 @@
 #include "graph/precision.h"
 #include "graph/rewrite.h"
 #include "graph/subgraphs/rewrite_plan.h"
-#include "reference/attention.h"
+#include "reference/products/attention.h"
 
 namespace aoe::graph {
 namespace {

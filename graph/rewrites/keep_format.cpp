@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "base/ceil_div.h"
 #include "graph/rewrite.h"
 #include "graph/subgraphs/atoms.h"
 #include "graph/subgraphs/rewrite_plan.h"
@@ -91,7 +92,7 @@ class Places {
   }
 
   void add_row(std::span<const NodeId> row) {
-    const std::size_t pieces = (row.size() + kMostOfRow - 1) / kMostOfRow;
+    const std::size_t pieces = ceil_div(row.size(), kMostOfRow);
     for (std::size_t i = 0; row.size() >= kFewestOfRow && i < pieces; ++i) {
       const std::size_t begin = row.size() * i / pieces, end = row.size() * (i + 1) / pieces;
       add(row.subspan(begin, end - begin));

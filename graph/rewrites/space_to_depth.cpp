@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ceil_div.h"
 #include "graph/rewrite.h"
 #include "graph/subgraphs/rewrite_plan.h"
 
@@ -18,7 +19,7 @@ constexpr std::int64_t kFewestTaps = 3, kMostTaps = 5;  ///< of windows that Win
 struct Axis {
   std::int64_t in = 0, out = 0, kernel = 0, stride = 0, pad_begin = 0;
 
-  std::int64_t block_pad_begin() const { return (pad_begin + stride - 1) / stride; }
+  std::int64_t block_pad_begin() const { return ceil_div(pad_begin, stride); }
   std::int64_t taps() const { return block_of(kernel - 1) + 1; }
   std::int64_t block_pad_end() const { return out - 1 + taps() - block_pad_begin() - in / stride; }
   /// Among the taps behind, and the pixel inside of it.

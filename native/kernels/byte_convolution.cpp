@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/byte_call.h"
 #include "native/kernel.h"
 #include "native/scratch.h"
@@ -13,9 +14,9 @@
 #include "native/tap_planes.h"
 #include "native/transpose_block.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/quantize.h"
-#include "reference/window.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/quantize.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {
@@ -38,7 +39,7 @@ class ByteConvolution : ByteCall {
         ending_(std::move(ending)) {}
 
   void run() const {
-    const std::int64_t blocks = (places_ + kColumns - 1) / kColumns,
+    const std::int64_t blocks = ceil_div(places_, kColumns),
                        all = run_.shape(0)[0] * groups_ * blocks, parts = parts_of_blocks(all);
     const double cost =
         static_cast<double>(kColumns * length_) *
@@ -140,7 +141,7 @@ class PlaceConvolution : ByteCall {
 
   void run() const {
     const double cost = static_cast<double>(places_ * kColumns * length_) / kProductsPerNs;
-    const std::int64_t tiles = (places_ + QuadPanel::kMostRows - 1) / QuadPanel::kMostRows;
+    const std::int64_t tiles = ceil_div(places_, QuadPanel::kMostRows);
     for (std::int64_t group = 0; group < run_.shape(0)[0] * groups_; ++group) {
       const QuadRows rows = rows_of(group);
       run_.threads.share(panels_of_group_, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -156,8 +157,7 @@ class PlaceConvolution : ByteCall {
  private:
   /// Tap by tap, all inputs of a group: so do those that places read lie.
   std::vector<QuadPanel> packed_weights() const {
-    std::vector<QuadPanel> all(static_cast<std::size_t>(groups_ * panels_of_group_),
-                               QuadPanel(length_));
+    std::vector<QuadPanel> all = QuadPanel::many(groups_ * panels_of_group_, length_);
     const std::int64_t taps = window_.kernel_elements();
     const auto pack = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
@@ -242,7 +242,7 @@ class PlaceConvolution : ByteCall {
                         QuadPanel::kMostRows);
   }
 
-  const std::int64_t panels_of_group_ = (per_group_ + kColumns - 1) / kColumns;
+  const std::int64_t panels_of_group_ = ceil_div(per_group_, kColumns);
   const ByteFactor x_, weights_;
   const std::shared_ptr<const std::vector<QuadPanel>> panels_;
   const ChannelEnding ending_;

@@ -3,9 +3,9 @@
 
 #include "native/columns.h"
 #include "native/kernel.h"
-#include "reference/block_window.h"
 #include "reference/fail.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
+#include "reference/windows/block_window.h"
 
 namespace aoe::native {
 namespace {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "native/kernel.h"
-#include "reference/axes.h"
+#include "reference/elements/typed.h"
 #include "reference/fail.h"
-#include "reference/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

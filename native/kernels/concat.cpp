@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "native/kernel.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

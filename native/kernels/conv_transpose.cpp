@@ -2,10 +2,12 @@
 // faster where it is asked: for float32 images whose sizes are known when they are compiled.
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/columns.h"
 #include "native/panels.h"
 #include "native/product.h"
+#include "native/scratch.h"
 
 namespace aoe::native {
 namespace {
@@ -54,7 +56,7 @@ class ConvTranspose {
   void run_few_places() const {
     constexpr std::int64_t kColumns = 256;
     const std::int64_t at_once = std::max<std::int64_t>(1, kColumns / taps_),
-                       blocks = (weight_shape_[1] + at_once - 1) / at_once, images = x_shape_[0],
+                       blocks = ceil_div(weight_shape_[1], at_once), images = x_shape_[0],
                        images_at_once = std::max<std::int64_t>(1, kMostRows / places_);
     const double cost = static_cast<double>(at_once * taps_ * per_group_ * places_ * images) / 10;
     run_.threads.share(groups_ * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -139,13 +141,13 @@ class ConvTranspose {
   }
 
   /// Of each output channel and tap the weights of all input channels, which lie one behind the other for each input channel.
-  std::vector<T> turned_weights() const {
+  Scratch turned_weights() const {
     const std::int64_t outputs = weight_shape_[1];
-    std::vector<T> turned(static_cast<std::size_t>(weight_shape_[0] * outputs * taps_));
+    Scratch turned(static_cast<std::size_t>(weight_shape_[0] * outputs * taps_) * sizeof(T));
     const T* weight = run_.inputs[1].as<T>();
     const auto turn = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t channel = begin; channel < end; ++channel) {
-        T* const to = turned.data() + channel * taps_ * per_group_;
+        T* const to = turned.as<T>() + channel * taps_ * per_group_;
         const std::int64_t first = channel / outputs * per_group_;
         for (std::int64_t i = 0; i < per_group_; ++i)
           for (std::int64_t k = 0; k < taps_; ++k)
@@ -157,12 +159,12 @@ class ConvTranspose {
     return turned;
   }
 
-  void run_plane(std::int64_t image, std::int64_t channel, const std::vector<T>& factors,
+  void run_plane(std::int64_t image, std::int64_t channel, const Scratch& factors,
                  std::vector<T>& columns) const {
     const std::int64_t first = channel / weight_shape_[1] * per_group_;
     std::ranges::fill(columns, T{0});
     const T* x = run_.inputs[0].as<T>() + (image * x_shape_[1] + first) * places_;
-    add_product<T>({factors.data() + channel * taps_ * per_group_, per_group_}, taps_, per_group_,
+    add_product<T>({factors.as<T>() + channel * taps_ * per_group_, per_group_}, taps_, per_group_,
                    {x, places_}, {columns.data(), places_}, places_);
     add_up(image, channel, columns);
   }

@@ -13,8 +13,8 @@
 #include "native/shifted_convolution.h"
 #include "native/unfolded_convolution.h"
 #include "native/winograd_convolution.h"
-#include "reference/axes.h"
-#include "reference/window.h"
+#include "reference/tensors/axes.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

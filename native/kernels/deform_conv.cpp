@@ -4,11 +4,12 @@
 #include <cmath>
 #include <optional>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/product.h"
 #include "native/taps.h"
 #include "native/wide.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {
@@ -53,7 +54,7 @@ class DeformConv {
                      channels_, plane, run_.threads);
     const double cost = static_cast<double>(kColumns * taps_ * x_shape_[1]) *
                         (1 + 0.05 * static_cast<double>(weight_shape_[0]));
-    run_.threads.share((places_ + kColumns - 1) / kColumns, cost,
+    run_.threads.share(ceil_div(places_, kColumns), cost,
                        [&](std::int64_t begin, std::int64_t end) {
                          Scratch scratch(x_shape_[1] * taps_, weight_shape_[0]);
                          for (std::int64_t i = begin; i < end; ++i)

@@ -6,8 +6,8 @@
 
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/quantize.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/quantize.h"
 
 namespace aoe::native {
 namespace {

@@ -1,11 +1,12 @@
 // DFT and STFT of lines that graph/passes/expand_fourier makes no products of: long ones, of prime lengths, and those of which only a
 // run knows the length, the axis or the step.
-#include "reference/fourier.h"
+#include "reference/products/fourier.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/fourier_transform.h"
 
@@ -53,8 +54,7 @@ class Columns {
 template <typename Work>
 void in_blocks(Threads& threads, std::int64_t lines, std::int64_t length, const Work& work) {
   const auto transform = fourier_transform(length);
-  const std::int64_t width = std::min(columns_of(length), lines),
-                     blocks = (lines + width - 1) / width;
+  const std::int64_t width = std::min(columns_of(length), lines), blocks = ceil_div(lines, width);
   constexpr double kNsOfNumber = 10;
   threads.share(blocks, kNsOfNumber * static_cast<double>(width * length),
                 [&](std::int64_t begin, std::int64_t end) {

@@ -5,9 +5,9 @@
 
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/indices.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/indices.h"
 
 namespace aoe::native {
 namespace {

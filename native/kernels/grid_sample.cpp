@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/kernel.h"
 #include "native/taps.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/grid_sampler.h"
+#include "reference/tensors/axes.h"
+#include "reference/windows/grid_sampler.h"
 
 namespace aoe::native {
 namespace {
@@ -45,7 +46,7 @@ class GridSample {
     const double cost =
         static_cast<double>(Taps::kPoints) *
         (20 + 0.3 * static_cast<double>(shape_[1]) * static_cast<double>(most_taps_));
-    threads.share((points_ + Taps::kPoints - 1) / Taps::kPoints, cost,
+    threads.share(ceil_div(points_, Taps::kPoints), cost,
                   [&](std::int64_t begin, std::int64_t end) {
                     Taps taps(most_taps_);
                     for (std::int64_t i = begin; i < end; ++i)

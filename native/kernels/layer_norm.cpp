@@ -3,7 +3,7 @@
 
 #include "native/by_type.h"
 #include "native/moments.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "base/memory.h"
 #include "native/by_type.h"
 #include "native/dot_products.h"
@@ -13,9 +14,9 @@
 #include "native/product.h"
 #include "native/small_products.h"
 #include "native/wide.h"
-#include "reference/broadcast.h"
-#include "reference/matrix.h"
-#include "reference/strided.h"
+#include "reference/products/matrix.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {
@@ -119,7 +120,7 @@ void multiply_few(const Product<T>& p, Threads& threads) {
   std::vector<T> copy;
   const Rows<const T> left = left_rows(p.a, p.m, p.k, copy);
   const double cost = static_cast<double>(p.m * p.k * kBlock) / kProductsPerNs;
-  threads.share((p.n + kBlock - 1) / kBlock, cost, [&](std::int64_t begin, std::int64_t end) {
+  threads.share(ceil_div(p.n, kBlock), cost, [&](std::int64_t begin, std::int64_t end) {
     multiply_columns(p, left, begin * kBlock, std::min(p.n, end * kBlock) - begin * kBlock);
   });
 }

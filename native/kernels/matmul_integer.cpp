@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/byte_product.h"
 #include "native/kernel.h"
 #include "native/matrix_stack.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/matrix.h"
-#include "reference/quantize.h"
+#include "reference/products/matrix.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/quantize.h"
 
 namespace aoe::native {
 namespace {
@@ -90,7 +91,7 @@ class ByteProducts {
   };
 
   std::vector<QuadPanel> pack_all(std::int64_t count, Threads& threads) const {
-    std::vector<QuadPanel> all(static_cast<std::size_t>(count), QuadPanel(k_));
+    std::vector<QuadPanel> all = QuadPanel::many(count, k_);
     threads.share(count, static_cast<double>(k_), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) pack(i, all[static_cast<std::size_t>(i)]);
     });
@@ -137,8 +138,8 @@ class ByteProducts {
   }
 
   const std::int64_t m_, k_, n_;
-  const std::int64_t panels_ = (n_ + kColumns - 1) / kColumns;  ///< of a matrix
-  const bool is_turned_;  ///< the right factor lies in columns
+  const std::int64_t panels_ = ceil_div(n_, kColumns);  ///< of a matrix
+  const bool is_turned_;                                ///< the right factor lies in columns
   const ByteFactor a_, b_;
   const QuadRows left_;
   std::shared_ptr<const std::vector<QuadPanel>> packed_;  ///< all panels, where they are kept

@@ -9,7 +9,7 @@
 #include "native/maxima.h"
 #include "native/taps.h"
 #include "native/wide.h"
-#include "reference/window.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

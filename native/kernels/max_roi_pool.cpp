@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "native/kernel.h"
-#include "reference/roi.h"
+#include "reference/windows/roi.h"
 
 namespace aoe::native {
 namespace {

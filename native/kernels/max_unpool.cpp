@@ -2,10 +2,10 @@
 #include <cstring>
 
 #include "native/kernel.h"
-#include "reference/block_window.h"
+#include "reference/elements/typed.h"
 #include "reference/fail.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/tensors/strided.h"
+#include "reference/windows/block_window.h"
 
 namespace aoe::native {
 namespace {

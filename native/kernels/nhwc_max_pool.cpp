@@ -4,8 +4,8 @@
 
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/nhwc.h"
-#include "reference/window.h"
+#include "reference/windows/nhwc.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 namespace {

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "native/by_type.h"
-#include "reference/axes.h"
 #include "reference/fail.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

@@ -7,7 +7,7 @@
 #include "native/kernel.h"
 #include "native/sort_key.h"
 #include "native/wide.h"
-#include "reference/boxes.h"
+#include "reference/windows/boxes.h"
 
 namespace aoe::native {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "native/by_type.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

@@ -9,8 +9,8 @@
 #include "native/by_type.h"
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/broadcast.h"
-#include "reference/power.h"
+#include "reference/elements/power.h"
+#include "reference/tensors/broadcast.h"
 
 namespace aoe::native {
 namespace {

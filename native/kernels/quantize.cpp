@@ -1,15 +1,16 @@
 // Quantize and Dequantize whose scales are computed, or those of an axis or of blocks along it; generated code has the others.
-#include "reference/quantize.h"
+#include "reference/tensors/quantize.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/axes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {
@@ -54,7 +55,7 @@ class Stretches {
   }
 
   std::int64_t count() const {
-    if (spread_ == Spread::kOne) return (elements_ + kPart - 1) / kPart;
+    if (spread_ == Spread::kOne) return ceil_div(elements_, kPart);
     return view_.outer * (is_row() ? 1 : parts());
   }
   double elements_each() const {
@@ -69,7 +70,7 @@ class Stretches {
     const std::int64_t outer = i / parts(), part = i % parts();
     if (spread_ != Spread::kBlocks) return {i * view_.inner, view_.inner, part, 0};
     if (view_.inner > 1) {
-      const std::int64_t blocks = (view_.dim + block_ - 1) / block_;
+      const std::int64_t blocks = ceil_div(view_.dim, block_);
       return {i * view_.inner, view_.inner, (outer * blocks + part / block_) * view_.inner, 1};
     }
     const std::int64_t first = part * block_;
@@ -81,7 +82,7 @@ class Stretches {
   bool is_row() const { return spread_ == Spread::kAlongAxis && view_.inner == 1; }
   std::int64_t parts() const {
     const bool is_blocked_row = spread_ == Spread::kBlocks && view_.inner == 1;
-    return is_blocked_row ? (view_.dim + block_ - 1) / block_ : view_.dim;
+    return is_blocked_row ? ceil_div(view_.dim, block_) : view_.dim;
   }
 
   static constexpr std::int64_t kPart = 4096;  ///< of what has one scale

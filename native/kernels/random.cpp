@@ -10,7 +10,7 @@
 
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::native {
 namespace {

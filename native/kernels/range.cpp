@@ -1,5 +1,5 @@
 // Range, whose length only a run can tell.
-#include "reference/range.h"
+#include "reference/elements/range.h"
 
 #include "native/by_type.h"
 

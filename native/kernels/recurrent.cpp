@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/dot_products.h"
 #include "native/kernel.h"
@@ -117,13 +118,12 @@ class Walk {
     }
     const std::int64_t rows = count * rows_;
     const double cost = 2.0 * static_cast<double>(kRowsAtOnce * width_ * size) / kFlopsPerNs;
-    threads_.share(
-        (rows + kRowsAtOnce - 1) / kRowsAtOnce, cost, [&](std::int64_t begin, std::int64_t end) {
-          const std::int64_t first = begin * kRowsAtOnce;
-          add_product(direction_.weights, direction_.packed_weights, 0, all_.gates(),
-                      {x_.data() + first * size, size}, std::min(rows, end * kRowsAtOnce) - first,
-                      size, {sums_.data() + first * width_, width_});
-        });
+    threads_.share(ceil_div(rows, kRowsAtOnce), cost, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t first = begin * kRowsAtOnce;
+      add_product(direction_.weights, direction_.packed_weights, 0, all_.gates(),
+                  {x_.data() + first * size, size}, std::min(rows, end * kRowsAtOnce) - first, size,
+                  {sums_.data() + first * width_, width_});
+    });
   }
 
   /// Adds what `count` gates from number `gate` on make of these rows.
@@ -138,7 +138,7 @@ class Walk {
     const std::int64_t size = hidden_size_, columns = count * size;
     const T* factors = direction_.recurrence + gate * size * size;
     const double cost = static_cast<double>(kColumnsAtOnce * size) / kProductsPerNs;
-    threads_.share((columns + kColumnsAtOnce - 1) / kColumnsAtOnce, cost,
+    threads_.share(ceil_div(columns, kColumnsAtOnce), cost,
                    [&](std::int64_t begin, std::int64_t end) {
                      const std::int64_t first = begin * kColumnsAtOnce;
                      add_dot_products<T>({row, size}, 1, {factors + first * size, size},

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/exponential.h"
 #include "native/kernel.h"
 #include "native/short_lines.h"
 #include "native/whole_lines.h"
 #include "native/wide.h"
-#include "reference/reductions.h"
+#include "reference/tensors/reductions.h"
 
 namespace aoe::native {
 namespace {
@@ -229,7 +230,7 @@ class Reduction {
                            [&](std::int64_t begin, std::int64_t end) {
                              reduce_lines<R>(x_ + begin * line_, line_, end - begin, y_ + begin);
                            });
-    const std::int64_t blocks = (row_ + kBlock - 1) / kBlock;
+    const std::int64_t blocks = ceil_div(row_, kBlock);
     const double cost = kElementNs * static_cast<double>(lines_ * line_ * std::min(row_, kBlock));
     threads.share(count_of(kept_) * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
       std::vector<Acc> sums(static_cast<std::size_t>(std::min(row_, kBlock)));

@@ -1,6 +1,6 @@
 // Resize and Upsample, of all element types: to the nearest element by moving it; by weights in float64, axis after axis in the
 // order of the reference.
-#include "reference/resize.h"
+#include "reference/windows/resize.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "native/kernel.h"
 #include "native/places.h"
 #include "native/wide.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::native {
 namespace {

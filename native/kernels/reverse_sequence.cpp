@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "native/kernel.h"
+#include "reference/elements/typed.h"
 #include "reference/fail.h"
-#include "reference/indices.h"
-#include "reference/typed.h"
+#include "reference/tensors/indices.h"
 
 namespace aoe::native {
 namespace {

@@ -6,8 +6,8 @@
 #include "native/by_type.h"
 #include "native/kernel.h"
 #include "native/taps.h"
-#include "reference/roi.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
+#include "reference/windows/roi.h"
 
 namespace aoe::native {
 namespace {

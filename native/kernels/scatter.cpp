@@ -1,14 +1,14 @@
 // Scatter, ScatterElements, ScatterND of all element types. Each thread writes places of its own, in the order of the updates:
 // of several for one element the last one stays, and sums are those of the reference.
-#include "reference/scatter.h"
+#include "reference/tensors/scatter.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "native/kernel.h"
-#include "reference/axes.h"
-#include "reference/indices.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/indices.h"
 
 namespace aoe::native {
 namespace {

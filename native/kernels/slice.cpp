@@ -4,11 +4,12 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/ceil_div.h"
 #include "native/kernel.h"
-#include "reference/axes.h"
-#include "reference/slice_ranges.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/slice_ranges.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {
@@ -80,7 +81,7 @@ void run_split(const Run& run) {
   for (std::int64_t i = 0; i < parts; ++i) {
     const Tensor& to = run.output(static_cast<std::size_t>(i));
     if (to.data == nullptr || to.elements() == 0) continue;
-    const std::int64_t each = asked > 0 ? (shape[axis] + asked - 1) / asked : to.desc.shape[axis];
+    const std::int64_t each = asked > 0 ? ceil_div(shape[axis], asked) : to.desc.shape[axis];
     const std::int64_t start =
         sizes.empty() ? i * each
                       : std::accumulate(sizes.begin(), sizes.begin() + i, std::int64_t{0});

@@ -1,6 +1,6 @@
 // TensorScatter of all element types, in place where the caller binds one buffer to past and present.
 #include "native/kernel.h"
-#include "reference/cache_rows.h"
+#include "reference/tensors/cache_rows.h"
 
 namespace aoe::native {
 namespace {

@@ -6,13 +6,14 @@
 #include <cstring>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/radix_sort.h"
 #include "native/sort_key.h"
 #include "native/wide.h"
-#include "reference/axes.h"
+#include "reference/elements/typed.h"
 #include "reference/fail.h"
-#include "reference/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {
@@ -95,7 +96,7 @@ class Selection {
   /// The k-th best of the lanes' best is no better than the k-th best of all. With four lanes for each of k little more than k
   /// elements reach it where they differ.
   Key bar_of(const T* x, std::int64_t length) {
-    const std::int64_t lanes = (k_ + kFew - 1) / kFew * kLanes;
+    const std::int64_t lanes = ceil_div(k_, kFew) * kLanes;
     lanes_.resize(static_cast<std::size_t>(lanes));
     if (lanes == kLanes)
       best_of_lanes<kLanes>(x, length, flip_, lanes, lanes_.data());

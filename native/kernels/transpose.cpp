@@ -3,11 +3,12 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/ceil_div.h"
 #include "native/kernel.h"
 #include "native/transpose_block.h"
 #include "native/wide.h"
-#include "reference/strided.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::native {
 namespace {
@@ -91,7 +92,7 @@ class Transposition {
     column_ =
         found == walk.from.end() ? last() : static_cast<std::size_t>(found - walk.from.begin());
     if (column_ != last()) {
-      lines_ = (walk.shape[column_] + kSide - 1) / kSide;
+      lines_ = ceil_div(walk.shape[column_], kSide);
       line_ = walk.shape[last()] * std::min(kSide, walk.shape[column_]);
     } else {
       line_ = walk.shape[last()];

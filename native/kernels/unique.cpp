@@ -5,8 +5,8 @@
 #include "native/by_type.h"
 #include "native/radix_sort.h"
 #include "native/sort_key.h"
-#include "reference/axes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "reference/texts.h"
+#include "reference/texts/texts.h"
 #include "runtime/acl/model.h"
 #include "runtime/acl/objects.h"
 #include "runtime/acl/process.h"

@@ -1,7 +1,7 @@
 // See load_budget.h. Tested by tests/runtime/load_budget_test.cpp.
 #include "runtime/om/load_budget.h"
 
-#include "reference/texts.h"
+#include "reference/texts/texts.h"
 
 namespace aoe::runtime {
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/gears.h"
@@ -47,7 +48,7 @@ struct Header {
 static_assert(sizeof(Header) == kPageBytes && sizeof(SectionEntry) == 24);
 
 std::uint64_t round_up_to_page(std::uint64_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  return round_up(bytes, kPageBytes);
 }
 
 std::uint32_t crc_of(const Header& header) {

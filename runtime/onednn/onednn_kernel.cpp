@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "base/error.h"
 #include "runtime/onednn/onednn_stage.h"
 
@@ -43,7 +44,7 @@ void OneDnnKernel::State::take_over_residual(std::span<void* const> buffers) con
   auto* to = static_cast<char*>(buffers[dst_buffer]);
   const auto* from = static_cast<const char*>(buffers[residual_buffer]);
   constexpr std::size_t kPieceBytes = 64 << 10;
-  const std::size_t pieces = (residual_bytes + kPieceBytes - 1) / kPieceBytes;
+  const std::size_t pieces = ceil_div(residual_bytes, kPieceBytes);
 #pragma omp parallel for
   for (std::size_t i = 0; i < pieces; ++i)
     std::memcpy(to + i * kPieceBytes, from + i * kPieceBytes,

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "runtime/backend.h"
 #include "runtime/executor.h"
 #include "tests/compiler/guarded_buffer.h"

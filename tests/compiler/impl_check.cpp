@@ -19,7 +19,7 @@
 #include "graph/analysis/float16_rounding.h"
 #include "graph/precision.h"
 #include "native/kernel.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "runtime/backend.h"
 #include "runtime/onednn/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
@@ -159,8 +159,11 @@ class KernelRun {
       outputs.push_back(desc.dtype == DataType::kUndefined ? Tensor{}
                                                            : Tensor{desc, memory.as<void>()});
     }
+    std::vector<TensorDesc> descs;
+    for (const Tensor& input : inputs) descs.push_back(input.desc);
     native::OneThread thread;
-    native::kernels().find(task.op.type)->run(NativeRun(task.op, inputs, outputs, thread));
+    (*native::kernel_for({task.op, descs, task.outputs.size()}))
+        ->run(NativeRun(task.op, inputs, outputs, thread));
   }
 
   /// Each round of a stage in as many parts as the Soc has threads, each on a thread of its own.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "reference/arithmetic.h"
+#include "reference/elements/arithmetic.h"
 #include "tests/compiler/loopnest_lanes.h"
 
 namespace aoe::compiler::loopnest {

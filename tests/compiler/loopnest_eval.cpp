@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "reference/arithmetic.h"
+#include "reference/elements/arithmetic.h"
 #include "tests/compiler/loopnest_arithmetic.h"
 #include "tests/compiler/loopnest_memory.h"
 #include "tests/compiler/loopnest_pairs.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "reference/arithmetic.h"
-#include "reference/float16.h"
+#include "reference/elements/arithmetic.h"
+#include "reference/elements/float16.h"
 
 namespace aoe::compiler::loopnest {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "graph/passes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 #include "tests/compiler/element_types.h"
 #include "tests/compiler/impl_check.h"
 #include "tests/compiler/machine_code.h"

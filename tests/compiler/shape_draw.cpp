@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/words.h"
 #include "graph/precision.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/compiler/wide_numbers.h"
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/words.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::compiler {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "graph/analysis/slice_regions.h"
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 #include "tests/compiler/shape_line.h"
 
 namespace aoe::compiler {

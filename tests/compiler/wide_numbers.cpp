@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::compiler {
 namespace {

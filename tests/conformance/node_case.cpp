@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/text_pool.h"
 #include "graph/import/small_types.h"
-#include "reference/onnx_data_type.h"
-#include "reference/widen.h"
+#include "reference/elements/onnx_data_type.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::conformance {
 namespace {

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
-#include "reference/onnx_data_type.h"
-#include "reference/typed.h"
+#include "reference/elements/onnx_data_type.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::conformance {
 namespace {

@@ -10,7 +10,7 @@
 #include "graph/import/onnx_import.h"
 #include "graph/passes.h"
 #include "reference/packed_sequence.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "runtime/executor.h"
 #include "tests/temp_dir.h"
 

@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/text_pool.h"
-#include "reference/axes.h"
-#include "reference/broadcast.h"
-#include "reference/typed.h"
-#include "reference/widen.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/widen.h"
 
 namespace aoe::tests {
 

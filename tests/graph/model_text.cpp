@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "base/file.h"
-#include "reference/float16.h"
+#include "reference/elements/float16.h"
 #include "tests/temp_dir.h"
 
 namespace aoe::tests {

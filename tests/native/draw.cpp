@@ -1,8 +1,8 @@
 // See draw.h. Sizes are small for the most part, now and then large enough to be shared by threads, now and then 0.
 #include "tests/native/draw.h"
 
-#include "reference/axes.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
+#include "reference/tensors/axes.h"
 
 namespace aoe::native {
 namespace {

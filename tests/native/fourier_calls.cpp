@@ -1,5 +1,5 @@
 // Calls of DFT and STFT, of lengths with and without large prime factors. See draw.h.
-#include "reference/fourier.h"
+#include "reference/products/fourier.h"
 #include "tests/native/draw.h"
 
 namespace aoe::native {

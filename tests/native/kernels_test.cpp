@@ -14,7 +14,7 @@
 #include "native/kernel.h"
 #include "native/scratch.h"
 #include "reference/precision_attrs.h"
-#include "reference/widen.h"
+#include "reference/tensors/widen.h"
 #include "runtime/executor.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/native/random_calls.h"

@@ -1,7 +1,7 @@
 // Random calls of what networks are made of: products, normalisations and formulas, whose kernels are for sizes that a run tells.
 #include <numeric>
 
-#include "reference/reductions.h"
+#include "reference/tensors/reductions.h"
 #include "tests/native/draw.h"
 
 namespace aoe::native {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "reference/axes.h"
+#include "reference/tensors/axes.h"
 #include "tests/native/draw.h"
 
 namespace aoe::native {

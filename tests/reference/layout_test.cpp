@@ -6,8 +6,8 @@
 #include <random>
 
 #include "op_runner.h"
-#include "reference/broadcast.h"
-#include "reference/strided.h"
+#include "reference/tensors/broadcast.h"
+#include "reference/tensors/strided.h"
 
 namespace aoe::reference {
 namespace {

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "reference/elements/typed.h"
 #include "reference/op.h"
-#include "reference/typed.h"
 
 namespace aoe::reference {
 

@@ -1,5 +1,5 @@
 // Operators that read letters. What is expected is what ONNX Runtime 1.30 gives, but where ONNX says otherwise.
-#include "reference/texts.h"
+#include "reference/texts/texts.h"
 
 #include <gtest/gtest.h>
 

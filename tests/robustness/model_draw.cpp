@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
+#include "reference/elements/typed.h"
 #include "reference/op.h"
-#include "reference/typed.h"
 
 namespace aoe::tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "reference/broadcast.h"
+#include "reference/tensors/broadcast.h"
 #include "runtime/executor.h"
 #include "tests/runtime/om_bodies.h"
 

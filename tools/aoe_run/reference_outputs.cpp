@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/tensor_error.h"
-#include "reference/float16.h"
+#include "reference/elements/float16.h"
 #include "runtime/npy.h"
 
 namespace aoe::tools {

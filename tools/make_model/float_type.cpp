@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "reference/float16.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/float16.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::make_model {
 namespace {

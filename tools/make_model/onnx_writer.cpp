@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "reference/onnx_data_type.h"
+#include "reference/elements/onnx_data_type.h"
 
 namespace aoe::make_model {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "tools/make_model/onnx_writer.h"
 
 namespace aoe::make_model {
@@ -15,7 +16,7 @@ class PackedMatrix {
   /// `out` rows of `in` elements: the next numbers of the model's seed, in range behind a product.
   static PackedMatrix draw(OnnxWriter& model, std::int64_t in, std::int64_t out);
 
-  std::int64_t blocks() const { return (in_ + kBlock - 1) / kBlock; }  ///< of a row
+  std::int64_t blocks() const { return ceil_div(in_, kBlock); }  ///< of a row
   /// Row by row, whole blocks, two elements a byte, the first in the low half.
   std::vector<std::uint8_t> pairs() const;
   const std::vector<float>& scales() const { return scales_; }  ///< of each block

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/check.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::tuner {
 namespace {

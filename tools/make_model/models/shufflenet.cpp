@@ -1,5 +1,6 @@
 // ShuffleNet v1, four groups: units of grouped 1x1, channel shuffle, depthwise and grouped 1x1
 // convolutions.
+#include "base/ceil_div.h"
 #include "tools/make_model/layers.h"
 #include "tools/make_model/models.h"
 
@@ -45,7 +46,7 @@ Image unit(OnnxWriter& model, const std::string& name, const Image& x, std::int6
                   .has_bias = true});
   y.value = conv(model, name + "/expand", y.value,
                  {.in = middle, .out = out, .groups = kGroups, .has_bias = true});
-  y.size = (x.size + stride - 1) / stride;
+  y.size = ceil_div(x.size, stride);
   y.channels = channels;
   if (stride == 1) {
     y.value = model.node(name + "/Add", "Add", {x.value, y.value});
