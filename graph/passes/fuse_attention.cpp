@@ -1,237 +1,49 @@
-// fuse_attention: attention as exporters write it becomes one FlashAttentionScore.
-//
-//   scores = MatMul(q, k)   [* or / scale]   [+ mask | Where(mask, very negative, scores)]
-//   y = MatMul(Softmax(scores), v)   [Transpose]
+// fuse_attention: attention as exporters write it (attention_pattern.h) becomes one FlashAttentionScore.
 //
 // q, k and v are read where their Transposes, Reshapes, Slices and scalings read them, and y is written where the
 // Transpose behind it writes, so that none of these remain.
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <tuple>
-
+#include "graph/analysis/attention_pattern.h"
 #include "graph/analysis/attention_views.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "graph/shape_inference.h"
 
 namespace aoe::graph {
 namespace {
 
-using reference::MaskMode;
-
-/// A Where that hides scores puts this there, or less; scores themselves do not get as low.
-constexpr double kHidden = -1e9;
-
-/// The nodes between the two products, last first, and what they say.
-struct Scores {
-  std::vector<NodeId> nodes;  ///< the last one is the first product
-  double scale = 1;
-  ValueId mask = kNone;
-  Shape mask_shape;  ///< of the scores where the mask meets them
-  MaskMode mode = MaskMode::kAdd;
-  ValueId condition = kNone;  ///< of a Where, instead of `mask`
-  double hidden = 0;          ///< and what it puts in
-  bool is_hidden_when = true;
-};
-
-class Fusion {
- public:
-  explicit Fusion(Graph& graph) : graph_(graph) {}
-
-  bool fuse(NodeId second) {
-    const Node& product = graph_.nodes[second];
-    if (!is_product(product)) return false;
-    const NodeId softmax = producer_of_type(graph_, product.inputs[0], "SoftmaxV2");
-    if (softmax == kNone || !is_private(product.inputs[0]) || !is_along_rows(softmax)) return false;
-    Scores scores;
-    if (!match_scores(graph_.nodes[softmax].inputs[0], scores)) return false;
-    std::vector<NodeId> old(scores.nodes.rbegin(), scores.nodes.rend());
-    old.push_back(softmax);
-    old.push_back(second);
-    return replace(scores, old);
-  }
-
- private:
-  bool is_private(ValueId value) const { return sole_consumer(graph_, value) != kNone; }
-
-  bool is_product(const Node& node) const {
-    if (!is_type(node, "MatMulV2") || node.inputs.size() != 2) return false;
-    return std::ranges::all_of(node.inputs, [&](ValueId input) {
-      const Shape& shape = shape_of(graph_, input);
-      return dtype_of(graph_, input) == DataType::kFloat && is_static(shape) && shape.size() >= 2 &&
-             element_count(shape) > 0;
-    });
-  }
-
-  bool is_along_rows(NodeId softmax) const {
-    constexpr int kSingleAxisVersion = 13;
-    const reference::OpCall& op = graph_.nodes[softmax].op;
-    const auto rank =
-        static_cast<std::int64_t>(shape_of(graph_, graph_.nodes[softmax].outputs[0]).size());
-    const std::int64_t axis = op.attrs.get_int("axis", op.version >= kSingleAxisVersion ? -1 : 1);
-    return axis == -1 || axis == rank - 1;
-  }
-
-  /// Goes from the softmax's input back to the first product.
-  bool match_scores(ValueId value, Scores& scores) const {
-    const NodeId id = graph_.values[value].producer;
-    if (id == kNone || !is_private(value)) return false;
-    const Node& node = graph_.nodes[id];
-    scores.nodes.push_back(id);
-    if (is_product(node)) return true;
-    if (is_type(node, "Reshape"))
-      return keeps_matrices(node) && match_scores(node.inputs[0], scores);
-    if (is_type(node, "Mul") || is_type(node, "Div")) return match_scale(node, scores);
-    if (is_type(node, "Add")) return match_sum(node, scores);
-    return is_type(node, "SelectV2") && match_where(node, scores);
-  }
-
-  bool keeps_matrices(const Node& reshape) const {
-    const Shape &from = shape_of(graph_, reshape.inputs[0]),
-                &to = shape_of(graph_, reshape.outputs[0]);
-    return from.size() >= 2 && to.size() >= 2 &&
-           std::equal(from.end() - 2, from.end(), to.end() - 2);
-  }
-
-  /// The branch that leads to the product has the shape of the result; `taken` follows it.
-  bool follow(const Node& node, std::size_t operand, Scores taken, Scores& scores) const {
-    const ValueId value = node.inputs[operand];
-    if (shape_of(graph_, value) != shape_of(graph_, node.outputs[0]) || !match_scores(value, taken))
-      return false;
-    scores = std::move(taken);
-    return true;
-  }
-
-  bool match_scale(const Node& node, Scores& scores) const {
-    for (std::size_t i = is_type(node, "Mul") ? 0 : 1; i < 2; ++i) {
-      const ConstantPtr constant = constant_input(graph_, node, i);
-      if (!constant || element_count(constant->desc().shape) != 1) continue;
-      const double scalar = to_doubles(*constant)[0];
-      Scores taken = scores;
-      taken.scale *= is_type(node, "Mul") ? scalar : 1 / scalar;
-      return follow(node, 1 - i, taken, scores);
-    }
-    return false;
-  }
-
-  /// A mask that is scaled afterwards, or a second one, stays outside.
-  static bool takes_mask(const Scores& scores) {
-    return scores.mask == kNone && scores.condition == kNone && scores.scale == 1;
-  }
-
-  bool match_sum(const Node& node, Scores& scores) const {
-    if (!takes_mask(scores)) return false;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (!is_static(shape_of(graph_, node.inputs[1 - i]))) continue;
-      Scores taken = scores;
-      taken.mask = node.inputs[1 - i];
-      taken.mask_shape = shape_of(graph_, node.outputs[0]);
-      if (follow(node, i, taken, scores)) return true;
-    }
-    return false;
-  }
-
-  bool match_where(const Node& node, Scores& scores) const {
-    if (!takes_mask(scores) || !is_static(shape_of(graph_, node.inputs[0]))) return false;
-    for (std::size_t i = 1; i <= 2; ++i) {
-      const ConstantPtr constant = constant_input(graph_, node, i);
-      if (!constant || constant->desc().dtype != DataType::kFloat ||
-          element_count(constant->desc().shape) != 1 || to_doubles(*constant)[0] > kHidden)
-        continue;
-      Scores taken = scores;
-      taken.mode = MaskMode::kMin;
-      taken.condition = node.inputs[0];
-      taken.mask_shape = shape_of(graph_, node.outputs[0]);
-      taken.hidden = to_doubles(*constant)[0];
-      taken.is_hidden_when = i == 1;
-      return follow(node, 3 - i, taken, scores);
-    }
-    return false;
-  }
-
-  /// What a Where hides, as numbers: `hidden` there and infinity elsewhere; once for all layers of a model.
-  ValueId mask_of(ValueId condition, const Scores& scores) {
-    const auto key = std::tuple(condition, scores.hidden, scores.is_hidden_when);
-    if (const auto known = masks_.find(key); known != masks_.end()) return known->second;
-    const std::string stem = graph_.values[condition].name + "_mask";
-    ValueId on = add_floats(graph_, stem + "_hidden", {}, {scores.hidden});
-    ValueId off = add_floats(graph_, stem + "_seen", {}, {std::numeric_limits<double>::infinity()});
-    if (!scores.is_hidden_when) std::swap(on, off);
-    const ValueId mask = add_intermediate(
-        graph_, stem, {.dtype = DataType::kFloat, .shape = shape_of(graph_, condition)});
-    const Node node{.name = graph_.values[mask].name,
-                    .op = call_of("SelectV2"),
-                    .inputs = {condition, on, off},
-                    .outputs = {mask}};
-    std::vector<ConstantPtr> folded;
-    if (const ConstantPtr known = graph_.values[condition].constant) {
-      const std::vector<Tensor> inputs = {known->view(), graph_.values[on].constant->view(),
-                                          graph_.values[off].constant->view()};
-      EvaluationBudget budget;
-      folded = evaluate(graph_, node, inputs, budget.bytes, budget);
-    }
-    if (folded.empty())
-      graph_.add_node(node);
-    else
-      graph_.values[mask].constant = folded.front();
-    return masks_[key] = mask;
-  }
-
-  bool replace(Scores& scores, std::vector<NodeId> old) {
-    const NodeId first = scores.nodes.back(), second = old.back();
-    AttentionOperands operands = {.query = graph_.nodes[first].inputs[0],
-                                  .key = graph_.nodes[first].inputs[1],
-                                  .value = graph_.nodes[second].inputs[1],
-                                  .scores = graph_.nodes[first].outputs[0],
-                                  .product = graph_.nodes[second].outputs[0],
-                                  .mask = scores.mask,
-                                  .mask_shape = scores.mask_shape,
-                                  .scale = scores.scale};
-    const bool has_where = scores.condition != kNone;
-    if (has_where) operands.mask = scores.condition;
-    auto call = attention_call(graph_, operands);
-    if (!call) return false;
-    if (has_where) call->inputs[3] = mask_of(call->inputs[3], scores);
-    call->shape.mask_mode = scores.mode;
-    const std::vector<ValueId> read = {operands.query, operands.key, operands.value, operands.mask};
-    old.insert(old.end(), call->absorbed.begin(), call->absorbed.end());
-    const bool has_mask = operands.mask != kNone;
-    Node node{.op = call_of("FlashAttentionScore", to_attrs(call->shape, has_mask)),
-              .inputs = call->inputs,
-              .outputs = {call->output}};
-    const NodeId id = replace_nodes(graph_, std::move(old), std::move(node));
-    for (const ValueId value : read) remove_unread(value, id);
-    return true;
-  }
-
-  /// Takes out what only led to `value`, if nobody reads it any more. Node `heir` gets the origins.
-  void remove_unread(ValueId value, NodeId heir) {
-    const NodeId id = value == kNone ? kNone : graph_.values[value].producer;
-    if (id == kNone) return;
-    for (const ValueId output : graph_.nodes[id].outputs)
-      if (output != kNone && (graph_.is_output(output) || !graph_.consumers(output).empty()))
-        return;
-    const Node removed = graph_.nodes[id];
-    std::vector<std::string> origins = removed.origins;
-    origins.insert(origins.end(), graph_.nodes[heir].origins.begin(),
-                   graph_.nodes[heir].origins.end());
-    graph_.edit(heir)->origins = std::move(origins);
-    graph_.remove_node(id);
-    for (const ValueId input : removed.inputs) remove_unread(input, heir);
-  }
-
-  Graph& graph_;
-  std::map<std::tuple<ValueId, double, bool>, ValueId> masks_;
-};
+bool fuse(Graph& graph, NodeId second, AttentionReplacer& replacer) {
+  const auto pattern = attention_at(graph, second, AttentionSizes::kKnown);
+  if (!pattern) return false;
+  const Node &first = graph.nodes[pattern->first()], &product = graph.nodes[second];
+  AttentionOperands operands = {.query = first.inputs[0],
+                                .key = first.inputs[1],
+                                .value = product.inputs[1],
+                                .scores = first.outputs[0],
+                                .product = product.outputs[0],
+                                .mask = pattern->mask,
+                                .mask_shape = pattern->mask_shape,
+                                .scale = pattern->scale};
+  const bool has_where = pattern->condition != kNone;
+  if (has_where) operands.mask = pattern->condition;
+  auto call = attention_call(graph, operands);
+  if (!call) return false;
+  if (has_where) call->inputs[3] = replacer.mask_of(call->inputs[3], *pattern);
+  call->shape.mask_mode = pattern->mode;
+  const bool has_mask = operands.mask != kNone;
+  replacer.replace(*pattern, call->absorbed,
+                   {operands.query, operands.key, operands.value, operands.mask},
+                   {.op = call_of("FlashAttentionScore", to_attrs(call->shape, has_mask)),
+                    .inputs = call->inputs,
+                    .outputs = {call->output}});
+  return true;
+}
 
 }  // namespace
 
 bool fuse_attention(Graph& graph) {
-  Fusion fusion(graph);
+  AttentionReplacer replacer(graph);
   bool changed = false;
   for (const NodeId id : graph.topological_order())
-    if (!graph.nodes[id].is_dead) changed |= fusion.fuse(id);
+    if (!graph.nodes[id].is_dead) changed |= fuse(graph, id, replacer);
   return changed;
 }
 

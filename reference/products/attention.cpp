@@ -55,6 +55,13 @@ std::int64_t AttentionShape::batches() const {
   return element_count(batch);
 }
 
+void set_score_attributes(const Attrs& attrs, AttentionShape& s) {
+  s.scale = attrs.get_float("scale_value", 1.0f);
+  const std::string mode = attrs.get_string("mask_mode", "add");
+  if (mode != "add" && mode != "min") fail_model("attribute 'mask_mode' is '" + mode + "'");
+  s.mask_mode = mode == "min" ? MaskMode::kMin : MaskMode::kAdd;
+}
+
 AttentionShape attention_shape(const Attrs& attrs, bool has_mask) {
   const std::vector<std::int64_t> sizes = attrs.get_ints("sizes");
   AttentionShape s{.batch = attrs.get_ints("batch")};
@@ -72,10 +79,7 @@ AttentionShape attention_shape(const Attrs& attrs, bool has_mask) {
   if (has_mask) s.mask = view_of(attrs, "mask_view", s.batch.size());
   s.output = view_of(attrs, "output_view", s.batch.size());
   s.output_shape = attrs.get_ints("output_shape");
-  s.scale = attrs.get_float("scale_value", 1.0f);
-  const std::string mode = attrs.get_string("mask_mode", "add");
-  if (mode != "add" && mode != "min") fail_model("attribute 'mask_mode' is '" + mode + "'");
-  s.mask_mode = mode == "min" ? MaskMode::kMin : MaskMode::kAdd;
+  set_score_attributes(attrs, s);
   if (!covers_output(s))
     fail_model("attribute 'output_view' does not cover the output " + to_string(s.output_shape));
   return s;

@@ -43,6 +43,9 @@ struct AttentionShape {
 AttentionShape attention_shape(const Attrs& attrs, bool has_mask);
 Attrs to_attrs(const AttentionShape& shape, bool has_mask);
 
+/// Sets what attributes say of the scores: their scale, and what the mask means.
+void set_score_attributes(const Attrs& attrs, AttentionShape& shape);
+
 /// The elements a tensor must have for all of the view to lie inside it. Throws Error(kModel) when no tensor has so many.
 std::int64_t elements_reached(const MatrixView& view, const AttentionShape& shape,
                               std::int64_t rows, std::int64_t columns);

@@ -66,5 +66,6 @@ void add_network_drawers(Drawers& drawers);
 /// Those of recurrences and losses.
 void add_recurrent_drawers(Drawers& drawers);
 void add_fourier_drawers(Drawers& drawers);
+void add_attention_drawers(Drawers& drawers);
 
 }  // namespace aoe::native

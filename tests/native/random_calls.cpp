@@ -424,6 +424,7 @@ const Drawers& drawers() {
     add_network_drawers(made);
     add_recurrent_drawers(made);
     add_fourier_drawers(made);
+    add_attention_drawers(made);
     return made;
   }();
   return all;

@@ -1,5 +1,6 @@
-// FlashAttentionScore: softmax(scale * query * key^T, masked) * value, for all heads at once; what
-// the graph pass fuse_attention makes of attention in pieces. See reference/products/attention.h.
+// FlashAttentionScore and FusedInferAttentionScore: softmax(scale * query * key^T, masked) * value, for all heads at once; what the graph
+// passes fuse_attention and fuse_open_attention make of attention in pieces. See reference/products/attention.h and
+// attention_tensors.h, where only a run knows sizes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,12 +8,13 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/products/attention.h"
+#include "reference/products/attention_tensors.h"
 #include "reference/tensors/widen.h"
 
 namespace aoe::reference {
 namespace {
 
-constexpr std::size_t kMask = 3;
+constexpr std::size_t kMask = kAttentionMask;
 
 void check_inside(const InferContext& context, const AttentionShape& s, std::size_t input,
                   const MatrixView& view, std::int64_t rows, std::int64_t columns) {
@@ -46,8 +48,8 @@ struct Origins {
 
 class Attention {
  public:
-  explicit Attention(const OpContext& context)
-      : s_(attention_shape(context.attrs, context.has_input(kMask))),
+  Attention(const OpContext& context, const AttentionShape& shape)
+      : s_(shape),
         query_(to_doubles(context.inputs[0])),
         key_(to_doubles(context.inputs[1])),
         value_(to_doubles(context.inputs[2])),
@@ -89,6 +91,7 @@ class Attention {
   Doubles weights(const Origins& from, std::int64_t q) const {
     Doubles weights;
     for (std::int64_t k = 0; k < s_.keys; ++k) weights.push_back(score(from, q, k));
+    if (weights.empty()) return weights;
     const double largest = *std::ranges::max_element(weights);
     double sum = 0;
     for (double& weight : weights) sum += weight = std::exp(weight - largest);
@@ -112,9 +115,17 @@ class Attention {
   Doubles output_;
 };
 
+std::vector<TensorDesc> infer_open(const InferContext& context) {
+  return {{.dtype = context.dtype(0),
+           .shape = attention_tensors(context.attrs, context.inputs).output}};
+}
+
+AttentionShape open_shape(const Attrs& attrs, const auto& inputs) {
+  return attention_shape(attrs, attention_tensors(attrs, inputs));
+}
+
 /// Two products, and the softmax between them.
-double attention_flops(const CostContext& cost) {
-  const AttentionShape s = attention_shape(cost.attrs, cost.input_elements(3) > 0);
+double attention_flops(const AttentionShape& s) {
   const auto scores = static_cast<double>(s.batches() * s.queries * s.keys);
   return scores * (2.0 * static_cast<double>(s.depth + s.value_depth) + 5.0);
 }
@@ -122,15 +133,36 @@ double attention_flops(const CostContext& cost) {
 }  // namespace
 
 void register_flash_attention_score(OpRegistry& registry) {
-  registry.add({.type = "FlashAttentionScore",
+  registry.add(
+      {.type = "FlashAttentionScore",
+       .onnx_type = "",
+       .kind = OpKind::kProduct,
+       .infer = infer_attention,
+       .compute =
+           [](const OpContext& context) {
+             const AttentionShape s = attention_shape(context.attrs, context.has_input(kMask));
+             from_doubles(Attention(context, s).compute(), context.outputs[0]);
+           },
+       .flops =
+           [](const CostContext& cost) {
+             return attention_flops(attention_shape(cost.attrs, cost.input_elements(kMask) > 0));
+           },
+       .min_inputs = 3,
+       .factors = 3,
+       .first_input_may_be_constant = true});
+  registry.add({.type = "FusedInferAttentionScore",
                 .onnx_type = "",
                 .kind = OpKind::kProduct,
-                .infer = infer_attention,
+                .infer = infer_open,
                 .compute =
                     [](const OpContext& context) {
-                      from_doubles(Attention(context).compute(), context.outputs[0]);
+                      const AttentionShape s = open_shape(context.attrs, context.inputs);
+                      from_doubles(Attention(context, s).compute(), context.outputs[0]);
                     },
-                .flops = attention_flops,
+                .flops =
+                    [](const CostContext& cost) {
+                      return attention_flops(open_shape(cost.attrs, cost.inputs));
+                    },
                 .min_inputs = 3,
                 .factors = 3,
                 .first_input_may_be_constant = true});

@@ -1,0 +1,196 @@
+// Keys and values are taken block by block, which are packed for many queries and read where they lie for few; of each block all queries
+// of an item take their scores, whose exponentials are summed with the values at once (softmax_block.h), so that no more than a
+// block of scores is ever kept. Heads that share keys are queries like others.
+#include "native/attention.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "native/dot_products.h"
+#include "native/panels.h"
+#include "native/scratch.h"
+#include "native/softmax_block.h"
+
+namespace aoe::native {
+namespace {
+
+using reference::AttentionShape;
+using reference::MatrixView;
+
+constexpr std::int64_t kQueries = 32, kKeys = 256;  ///< of a block
+constexpr std::int64_t kMostQueries = 512;          ///< of an item: the second-level cache has sums
+constexpr std::int64_t kFewQueries = 8;             ///< for which nothing is packed
+
+/// Where the matrices of a batch begin.
+struct Origins {
+  std::int64_t query = 0, key = 0, value = 0, mask = 0, output = 0;
+
+  Origins stepped(const AttentionShape& s, std::size_t dim, std::int64_t place,
+                  bool has_mask) const {
+    return {query + place * s.query.batch[dim], key + place * s.key.batch[dim],
+            value + place * s.value.batch[dim], has_mask ? mask + place * s.mask.batch[dim] : 0,
+            output + place * s.output.batch[dim]};
+  }
+};
+
+/// Of all places along some dimensions of the batch.
+std::vector<Origins> origins_along(const AttentionShape& s, const std::vector<std::size_t>& dims,
+                                   bool has_mask) {
+  std::vector<Origins> all = {{}};
+  for (const std::size_t dim : dims) {
+    std::vector<Origins> longer;
+    for (const Origins& each : all)
+      for (std::int64_t place = 0; place < s.batch[dim]; ++place)
+        longer.push_back(each.stepped(s, dim, place, has_mask));
+    all = std::move(longer);
+  }
+  return all;
+}
+
+class Attention {
+ public:
+  Attention(const AttentionShape& s, const AttentionData& data) : s_(s), data_(data) {
+    std::vector<std::size_t> apart, shared;
+    for (std::size_t dim = 0; dim < s.batch.size(); ++dim)
+      (s.key.batch[dim] == 0 && s.value.batch[dim] == 0 ? shared : apart).push_back(dim);
+    apart_ = origins_along(s, apart, data.mask != nullptr);
+    shared_ = origins_along(s, shared, data.mask != nullptr);
+    rows_ = std::ssize(shared_) * s.queries;
+  }
+
+  void compute(Threads& threads) const {
+    if (apart_.empty() || rows_ == 0) return;
+    constexpr std::int64_t kLeast = 64;
+    const std::int64_t enough = threads.count() > 1 ? 4 * threads.count() : 1;
+    const std::int64_t parts = std::max((rows_ + kMostQueries - 1) / kMostQueries,
+                                        parts_of(std::ssize(apart_), enough, rows_, kLeast));
+    const std::int64_t length = (rows_ + parts - 1) / parts;
+    constexpr double kProductsPerNs = 30, kNumbersPerNs = 5;
+    const auto factors = static_cast<double>(s_.keys * (s_.depth + s_.value_depth));
+    const double cost =
+        factors * (1 / kNumbersPerNs + static_cast<double>(length) / kProductsPerNs);
+    threads.share(std::ssize(apart_) * parts, cost, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t first = i % parts * length;
+        if (first < rows_)
+          Item(*this, apart_[static_cast<std::size_t>(i / parts)], first,
+               std::min(rows_, first + length) - first)
+              .compute();
+      }
+    });
+  }
+
+ private:
+  /// Queries [first, first + rows) of those that have the same keys.
+  class Item {
+   public:
+    Item(const Attention& all, const Origins& origin, std::int64_t first, std::int64_t rows)
+        : all_(all),
+          s_(all.s_),
+          origin_(origin),
+          first_(first),
+          rows_(rows),
+          query_(floats(rows * s_.depth)),
+          sums_(floats(rows * s_.value_depth)),
+          scores_(floats(kQueries * std::min(kKeys, s_.keys))),
+          softmax_(static_cast<std::size_t>(rows)) {}
+
+    void compute() {
+      for (std::int64_t r = 0; r < rows_; ++r) read_query(r);
+      std::fill_n(sums_.as<float>(), rows_ * s_.value_depth, 0.0f);
+      for (std::int64_t key = 0; key < s_.keys; key += kKeys)
+        take_keys(key, std::min(kKeys, s_.keys - key));
+      for (std::int64_t r = 0; r < rows_; ++r) write_result(r);
+    }
+
+   private:
+    static Scratch floats(std::int64_t count) {
+      return Scratch(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float));
+    }
+
+    /// Where a view's row of query `r` lies, behind that of its batch.
+    std::int64_t place(std::int64_t r, std::int64_t Origins::*origin, const MatrixView& view) const {
+      const std::int64_t row = first_ + r;
+      const auto sharer = static_cast<std::size_t>(row / s_.queries);
+      return origin_.*origin + all_.shared_[sharer].*origin + row % s_.queries * view.row;
+    }
+
+    void read_query(std::int64_t r) {
+      const float* const from = all_.data_.query + place(r, &Origins::query, s_.query);
+      float* const to = query_.as<float>() + r * s_.depth;
+      for (std::int64_t i = 0; i < s_.depth; ++i) to[i] = from[i * s_.query.column] * s_.scale;
+    }
+
+    void write_result(std::int64_t r) {
+      const float* const from = sums_.as<float>() + r * s_.value_depth;
+      const float factor = s_.keys == 0 ? 0 : softmax_[static_cast<std::size_t>(r)].end();
+      float* const to = all_.data_.output + place(r, &Origins::output, s_.output);
+      for (std::int64_t i = 0; i < s_.value_depth; ++i) to[i * s_.output.column] = from[i] * factor;
+    }
+
+    void take_keys(std::int64_t first, std::int64_t count) {
+      const Matrix<float> key = {all_.data_.key + origin_.key + first * s_.key.row, s_.key.column,
+                                 s_.key.row};
+      const Matrix<float> value = {all_.data_.value + origin_.value + first * s_.value.row,
+                                   s_.value.row, s_.value.column};
+      const bool are_few = rows_ <= kFewQueries;
+      const auto packed = [&](const Matrix<float>& factor, std::int64_t rows, std::int64_t columns) {
+        OneThread alone;
+        return std::make_unique<const Panels<float>>(factor, rows, columns, alone);
+      };
+      std::unique_ptr<const Panels<float>> keys, values;
+      if (!are_few || (key.rows != 1 && key.columns != 1)) keys = packed(key, s_.depth, count);
+      if (!are_few || value.columns != 1) values = packed(value, count, s_.value_depth);
+      for (std::int64_t r = 0; r < rows_; r += kQueries) {
+        const std::int64_t rows = std::min(kQueries, rows_ - r);
+        const Rows<const float> queries = {query_.as<float>() + r * s_.depth, s_.depth};
+        const Rows<float> scores = {scores_.as<float>(), count};
+        std::fill_n(scores.data, rows * count, 0.0f);
+        if (keys)
+          keys->add_product(queries, rows, scores);
+        else if (key.rows == 1)
+          add_dot_products<float>(queries, rows, {key.data, key.columns}, count, s_.depth, scores);
+        else
+          add_product<float>(queries, rows, s_.depth, {key.data, key.rows}, scores, count);
+        for (std::int64_t each = 0; each < rows; ++each) take_row(r + each, first, count, scores.row(each));
+        const Rows<const float> weights = {scores.data, count};
+        const Rows<float> sums = {sums_.as<float>() + r * s_.value_depth, s_.value_depth};
+        if (values)
+          values->add_product(weights, rows, sums);
+        else
+          add_product<float>(weights, rows, count, {value.data, value.rows}, sums, s_.value_depth);
+      }
+    }
+
+    void take_row(std::int64_t r, std::int64_t first, std::int64_t count, float* scores) {
+      ScoreMask mask{.numbers = nullptr,
+                     .step = s_.mask.column,
+                     .is_bound = s_.mask_mode == reference::MaskMode::kMin};
+      if (all_.data_.mask != nullptr)
+        mask.numbers = all_.data_.mask + place(r, &Origins::mask, s_.mask) + first * mask.step;
+      const float factor = take_scores(scores, count, mask, softmax_[static_cast<std::size_t>(r)]);
+      if (factor != 1) scale_floats(sums_.as<float>() + r * s_.value_depth, s_.value_depth, factor);
+    }
+
+    const Attention& all_;
+    const AttentionShape& s_;
+    const Origins& origin_;
+    const std::int64_t first_, rows_;
+    const Scratch query_, sums_, scores_;
+    std::vector<SoftmaxRow> softmax_;
+  };
+
+  const AttentionShape& s_;
+  const AttentionData& data_;
+  std::vector<Origins> apart_, shared_;
+  std::int64_t rows_ = 0;  ///< queries of all that share keys
+};
+
+}  // namespace
+
+void attend(const AttentionShape& shape, const AttentionData& data, Threads& threads) {
+  if (shape.value_depth == 0) return;
+  Attention(shape, data).compute(threads);
+}
+
+}  // namespace aoe::native

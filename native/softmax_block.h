@@ -1,0 +1,32 @@
+// A softmax whose scores come block by block: what it needs to know of those before.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace aoe::native {
+
+/// Of a row of scores so far.
+struct SoftmaxRow {
+  float largest = -std::numeric_limits<float>::infinity();
+  float sum = 0;  ///< of exp(score - largest)
+
+  /// What weighted sums are to be divided by. NaN where no score is more than -infinity, as of the definition.
+  float end() const { return sum > 0 ? 1 / sum : std::numeric_limits<float>::quiet_NaN(); }
+};
+
+/// What is added to scores, or bounds them.
+struct ScoreMask {
+  const float* numbers;  ///< nullptr: nothing
+  std::int64_t step;     ///< from one score to the next
+  bool is_bound;
+};
+
+/// `count` more scores become their exponentials, which the row knows of then. What has been summed with those before is to be
+/// multiplied with the result.
+float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, SoftmaxRow& row);
+
+/// row[i] *= factor.
+void scale_floats(float* row, std::int64_t count, float factor);
+
+}  // namespace aoe::native
