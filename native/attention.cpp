@@ -19,7 +19,7 @@ using reference::MatrixView;
 
 constexpr std::int64_t kQueries = 32, kKeys = 256;  ///< of a block
 constexpr std::int64_t kMostQueries = 512;          ///< of an item: the second-level cache has sums
-constexpr std::int64_t kFewQueries = 8;             ///< for which nothing is packed
+constexpr std::int64_t kFewQueries = 7;             ///< for which nothing is packed
 
 /// Where the matrices of a batch begin.
 struct Origins {
@@ -109,7 +109,8 @@ class Attention {
     }
 
     /// Where a view's row of query `r` lies, behind that of its batch.
-    std::int64_t place(std::int64_t r, std::int64_t Origins::*origin, const MatrixView& view) const {
+    std::int64_t place(std::int64_t r, std::int64_t Origins::*origin,
+                       const MatrixView& view) const {
       const std::int64_t row = first_ + r;
       const auto sharer = static_cast<std::size_t>(row / s_.queries);
       return origin_.*origin + all_.shared_[sharer].*origin + row % s_.queries * view.row;
@@ -117,15 +118,14 @@ class Attention {
 
     void read_query(std::int64_t r) {
       const float* const from = all_.data_.query + place(r, &Origins::query, s_.query);
-      float* const to = query_.as<float>() + r * s_.depth;
-      for (std::int64_t i = 0; i < s_.depth; ++i) to[i] = from[i * s_.query.column] * s_.scale;
+      copy_scaled(from, s_.query.column, s_.depth, s_.scale, query_.as<float>() + r * s_.depth, 1);
     }
 
     void write_result(std::int64_t r) {
       const float* const from = sums_.as<float>() + r * s_.value_depth;
       const float factor = s_.keys == 0 ? 0 : softmax_[static_cast<std::size_t>(r)].end();
       float* const to = all_.data_.output + place(r, &Origins::output, s_.output);
-      for (std::int64_t i = 0; i < s_.value_depth; ++i) to[i * s_.output.column] = from[i] * factor;
+      copy_scaled(from, 1, s_.value_depth, factor, to, s_.output.column);
     }
 
     void take_keys(std::int64_t first, std::int64_t count) {
@@ -134,7 +134,8 @@ class Attention {
       const Matrix<float> value = {all_.data_.value + origin_.value + first * s_.value.row,
                                    s_.value.row, s_.value.column};
       const bool are_few = rows_ <= kFewQueries;
-      const auto packed = [&](const Matrix<float>& factor, std::int64_t rows, std::int64_t columns) {
+      const auto packed = [&](const Matrix<float>& factor, std::int64_t rows,
+                              std::int64_t columns) {
         OneThread alone;
         return std::make_unique<const Panels<float>>(factor, rows, columns, alone);
       };
@@ -152,7 +153,8 @@ class Attention {
           add_dot_products<float>(queries, rows, {key.data, key.columns}, count, s_.depth, scores);
         else
           add_product<float>(queries, rows, s_.depth, {key.data, key.rows}, scores, count);
-        for (std::int64_t each = 0; each < rows; ++each) take_row(r + each, first, count, scores.row(each));
+        for (std::int64_t each = 0; each < rows; ++each)
+          take_row(r + each, first, count, scores.row(each));
         const Rows<const float> weights = {scores.data, count};
         const Rows<float> sums = {sums_.as<float>() + r * s_.value_depth, s_.value_depth};
         if (values)
@@ -169,7 +171,8 @@ class Attention {
       if (all_.data_.mask != nullptr)
         mask.numbers = all_.data_.mask + place(r, &Origins::mask, s_.mask) + first * mask.step;
       const float factor = take_scores(scores, count, mask, softmax_[static_cast<std::size_t>(r)]);
-      if (factor != 1) scale_floats(sums_.as<float>() + r * s_.value_depth, s_.value_depth, factor);
+      float* const sums = sums_.as<float>() + r * s_.value_depth;
+      if (factor != 1) copy_scaled(sums, 1, s_.value_depth, factor, sums, 1);
     }
 
     const Attention& all_;

@@ -26,7 +26,8 @@ struct ScoreMask {
 /// multiplied with the result.
 float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, SoftmaxRow& row);
 
-/// row[i] *= factor.
-void scale_floats(float* row, std::int64_t count, float factor);
+/// Elements that are `step` apart, times `factor`.
+void copy_scaled(const float* from, std::int64_t step, std::int64_t count, float factor, float* to,
+                 std::int64_t to_step);
 
 }  // namespace aoe::native

@@ -79,7 +79,8 @@ class Matcher {
   }
 
   /// The branch that leads to the product has the shape of the result, or at least its rank; `taken` follows it.
-  bool follow(const Node& node, std::size_t operand, AttentionPattern taken, AttentionPattern& scores) const {
+  bool follow(const Node& node, std::size_t operand, AttentionPattern taken,
+              AttentionPattern& scores) const {
     const ValueId value = node.inputs[operand];
     const Shape &from = shape_of(graph_, value), &to = shape_of(graph_, node.outputs[0]);
     const bool fits = sizes_ == AttentionSizes::kOpen ? from.size() == to.size() : from == to;
@@ -187,8 +188,7 @@ void AttentionReplacer::remove_unread(ValueId value, NodeId heir) {
   const NodeId id = value == kNone ? kNone : graph_.values[value].producer;
   if (id == kNone) return;
   for (const ValueId output : graph_.nodes[id].outputs)
-    if (output != kNone && (graph_.is_output(output) || !graph_.consumers(output).empty()))
-      return;
+    if (output != kNone && (graph_.is_output(output) || !graph_.consumers(output).empty())) return;
   const Node removed = graph_.nodes[id];
   std::vector<std::string> origins = removed.origins;
   origins.insert(origins.end(), graph_.nodes[heir].origins.begin(),

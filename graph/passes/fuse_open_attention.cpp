@@ -80,8 +80,7 @@ Factor factor_of(const Graph& graph, ValueId value, bool may_scale) {
     if (is_type(node, "Transpose")) {
       look_through(factor.axes, order_of(node, shape_of(graph, node.inputs[0]).size()));
       factor.tensor = node.inputs[0];
-    } else if (is_type(node, "Unsqueeze") &&
-               look_through_unsqueeze(graph, node, factor.axes)) {
+    } else if (is_type(node, "Unsqueeze") && look_through_unsqueeze(graph, node, factor.axes)) {
       factor.tensor = node.inputs[0];
     } else {
       const auto scale = may_scale ? scale_of(graph, node, factor.tensor) : std::nullopt;
@@ -95,7 +94,8 @@ class Fusion {
  public:
   explicit Fusion(Graph& graph) : graph_(graph), replacer_(graph) {
     for (const NodeId id : graph.topological_order())
-      if (auto pattern = attention_at(graph, id, AttentionSizes::kOpen); pattern && is_open(*pattern))
+      if (auto pattern = attention_at(graph, id, AttentionSizes::kOpen);
+          pattern && is_open(*pattern))
         patterns_.push_back(std::move(*pattern));
   }
 
@@ -154,12 +154,13 @@ class Fusion {
     std::vector<NodeId> absorbed;
     const NodeId next = sole_consumer(graph_, second.outputs[0]);
     if (next != kNone && is_type(graph_.nodes[next], "Transpose")) {
-      attrs.set("output_axes", order_of(graph_.nodes[next], shape_of(graph_, second.outputs[0]).size()));
+      attrs.set("output_axes",
+                order_of(graph_.nodes[next], shape_of(graph_, second.outputs[0]).size()));
       node.outputs = graph_.nodes[next].outputs;
       absorbed.push_back(next);
     }
-    replacer_.replace(pattern, absorbed,
-                      {first.inputs[0], first.inputs[1], second.inputs[1], mask}, std::move(node));
+    replacer_.replace(pattern, absorbed, {first.inputs[0], first.inputs[1], second.inputs[1], mask},
+                      std::move(node));
   }
 
   Graph& graph_;

@@ -18,7 +18,7 @@ namespace aoe::reference {
 inline constexpr std::size_t kAttentionMask = 3;
 
 struct AttentionTensors {
-  std::array<Shape, 4> inputs;         ///< as they lie: query, key, value, mask, which may be absent
+  std::array<Shape, 4> inputs;  ///< as they lie: query, key, value, mask, which may be absent
   std::array<std::vector<int>, 4> axes;  ///< of the inputs, by axis of the factor
   std::vector<int> output_axes;
   bool has_mask = false;

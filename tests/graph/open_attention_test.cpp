@@ -29,9 +29,15 @@ graph::Graph attention(const std::string& network, bool is_open) {
         float[1,4,7,5] wide, float[9,8] table, float[8] line) => (y) <int32[1] six = {6}, int64[2] twelve = {1, 2}, int32[1] nine = {9}, int32[1] seven = {7},
         int32[1] ten = {10}, int64[3] packed = {0, 0, 8}, int64[1] along = {1}, float zero = {0},
         int64[1] flat = {-1}, int64[1] first = {0}, int64[4] split = {1, 0, 2, 4}, float[8,24] w,
-        float[24] b, int64[1] third = {2}, float[8] v, float[8,2,4] heads, float[2,4,3] merge> {)" +
+        float[24] b, int64[1] third = {2}, float[8] v, float[8,2,4] heads, float[2,4,3] merge, float two = {2}, float half = {0.5}, float low = {-1e30}> {)" +
                          rows + network + "}",
                      23);
+}
+
+int fused(const graph::Graph& graph) {
+  return static_cast<int>(std::ranges::count_if(graph.nodes, [](const graph::Node& node) {
+    return !node.is_dead && graph::is_type(node, "FusedInferAttentionScore");
+  }));
 }
 
 TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
@@ -120,6 +126,84 @@ TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
     }));
     expect_same_outputs(closed, open, 2);
   }
+}
+
+/// `network` on heads h of all tokens, (1, 2, tokens, 4), and `turned`, the same by columns.
+std::string of_heads(const std::string& network) {
+  return R"(
+      t = Reshape <allowzero = 0> (r, split)
+      h = Transpose <perm = [0, 2, 1, 3]> (t)
+      turned = Transpose <perm = [0, 1, 3, 2]> (h))" +
+         network;
+}
+
+TEST(OpenAttention, IsOneNode) {
+  for (const std::string network : {// the result turned back
+                                    R"(
+      scores = MatMul (h, turned)
+      d = Div (scores, two)
+      p = Softmax <axis = -1> (d)
+      back = MatMul (p, h)
+      y = Transpose <perm = [0, 2, 1, 3]> (back))",
+                                    // factors that are scaled, a mask of one row
+                                    R"(
+      u = Mul (h, half)
+      other = Mul (half, turned)
+      scores = MatMul (u, other)
+      bias = ReduceSum <keepdims = 1> (turned, third)
+      m = Add (bias, scores)
+      p = Softmax <axis = 3> (m)
+      y = MatMul (p, h))",
+                                    // a Where
+                                    R"(
+      scores = MatMul (h, turned)
+      bias = ReduceSum <keepdims = 1> (turned, third)
+      z = Greater (bias, two)
+      m = Where (z, low, scores)
+      p = Softmax <axis = -1> (m)
+      y = MatMul (p, h))",
+                                    // with an axis more
+                                    R"(
+      q = Unsqueeze (h, third)
+      keys = Unsqueeze (turned, third)
+      values = Unsqueeze (h, third)
+      scores = MatMul (q, keys)
+      p = Softmax <axis = -1> (scores)
+      y = MatMul (p, values))",
+                                    // a mask that has more queries than the first product
+                                    R"(
+      q = ReduceSum <keepdims = 1> (h, third)
+      scores = MatMul (q, turned)
+      bias = MatMul (h, turned)
+      m = Add (scores, bias)
+      p = Softmax <axis = -1> (m)
+      y = MatMul (p, h))"}) {
+    SCOPED_TRACE(network);
+    const graph::Graph closed = attention(of_heads(network), false);
+    graph::Graph open = attention(of_heads(network), true);
+    graph::run_passes(open, {});
+    EXPECT_EQ(fused(open), 1);
+    expect_same_outputs(closed, open, 1);
+  }
+}
+
+/// Of which slices have known sizes, which generated code is faster with.
+TEST(OpenAttention, OfOpenImagesIsLeftToTheirSlices) {
+  graph::Graph open = import_text(R"(
+    g (float[5,2,3,4] x) => (y) <int64[3] along = {1, 2, 3}, float zero = {0}, int64[1] flat = {-1}> {
+      a = ReduceSum <keepdims = 0> (x, along)
+      b = GreaterOrEqual (a, zero)
+      n = NonZero (b)
+      i = Reshape (n, flat)
+      h = Gather <axis = 0> (x, i)
+      c = Transpose <perm = [0, 1, 3, 2]> (h)
+      s = MatMul (h, c)
+      p = Softmax <axis = -1> (s)
+      y = MatMul (p, h)
+    })",
+                                  23);
+  graph::run_passes(open, {});
+  EXPECT_EQ(fused(open), 0);
 }
 
 }  // namespace

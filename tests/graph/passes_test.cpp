@@ -45,6 +45,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "fold_batch_norm",
                                              "put_channels_last",
                                              "fuse_open_activations",
+                                             "fuse_open_attention",
                                              "map_slices",
                                              "fuse_layer_norm",
                                              "fuse_attention",

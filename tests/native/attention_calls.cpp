@@ -15,7 +15,8 @@ std::vector<std::int64_t> turned_axes(Draw& draw, const Shape& factor, Shape& ly
     if (factor[d] != 1 || d + 2 >= factor.size() || draw.chance(50))
       order.push_back(static_cast<std::int64_t>(d));
   for (std::size_t i = order.size(); i > 1; --i)
-    if (draw.chance(40)) std::swap(order[i - 1], order[static_cast<std::size_t>(draw.in(0, std::ssize(order) - 1))]);
+    if (draw.chance(40))
+      std::swap(order[i - 1], order[static_cast<std::size_t>(draw.in(0, std::ssize(order) - 1))]);
   std::vector<std::int64_t> axes(factor.size(), -1);
   lying.clear();
   for (const std::int64_t axis : order) {
@@ -42,9 +43,15 @@ struct Sizes {
 /// More of them than a block has, now and then, or none.
 Sizes draw_sizes(Draw& draw) {
   const auto length = [&] {
-    return draw.chance(5) ? 0 : draw.chance(15) ? draw.in(100, 700) : draw.chance(50) ? draw.in(1, 8) : draw.in(1, 70);
+    return draw.chance(5)    ? 0
+           : draw.chance(15) ? draw.in(100, 700)
+           : draw.chance(50) ? draw.in(1, 8)
+                             : draw.in(1, 70);
   };
-  Sizes s{.queries = length(), .keys = length(), .depth = draw.in(1, 40), .value_depth = draw.in(1, 40)};
+  Sizes s{.queries = length(),
+          .keys = length(),
+          .depth = draw.in(1, 40),
+          .value_depth = draw.in(1, 40)};
   if (draw.chance(3)) s.depth = 0;
   if (draw.chance(3)) s.value_depth = 0;
   const bool is_large = s.queries * s.keys > 20'000;
@@ -55,8 +62,8 @@ Sizes draw_sizes(Draw& draw) {
 
 ConstantPtr draw_mask(Draw& draw, const Sizes& s, bool is_bound) {
   const int hidden = draw.one_of({0, 30, 90, 100}), odd = draw.chance(5) ? 2 : 0;
-  const Shape shape = factor_of(draw, s.batch, draw.chance(50) ? s.queries : 1,
-                                draw.chance(90) ? s.keys : 1, 50);
+  const Shape shape =
+      factor_of(draw, s.batch, draw.chance(50) ? s.queries : 1, draw.chance(90) ? s.keys : 1, 50);
   const double low = draw.one_of({-kInfinity, -1e9, -3.4028234663852886e38});
   return made(DataType::kFloat, shape, [&draw, hidden, odd, low, is_bound] {
     if (draw.chance(odd)) return draw.one_of({kNan, kInfinity});
@@ -107,7 +114,8 @@ void add_attention_drawers(Drawers& drawers) {
     std::vector<std::int64_t> axes(rank);
     std::iota(axes.begin(), axes.end(), 0);
     for (std::size_t i = rank; i > 1; --i)
-      if (draw.chance(40)) std::swap(axes[i - 1], axes[static_cast<std::size_t>(draw.in(0, std::ssize(axes) - 1))]);
+      if (draw.chance(40))
+        std::swap(axes[i - 1], axes[static_cast<std::size_t>(draw.in(0, std::ssize(axes) - 1))]);
     drawn.call.attrs.set("output_axes", axes);
     return drawn;
   };
