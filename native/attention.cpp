@@ -123,7 +123,7 @@ class Attention {
 
     void write_result(std::int64_t r) {
       const float* const from = sums_.as<float>() + r * s_.value_depth;
-      const float factor = s_.keys == 0 ? 0 : softmax_[static_cast<std::size_t>(r)].end();
+      const float factor = s_.keys == 0 ? 0 : softmax(r).end();
       float* const to = all_.data_.output + place(r, &Origins::output, s_.output);
       copy_scaled(from, 1, s_.value_depth, factor, to, s_.output.column);
     }
@@ -144,6 +144,7 @@ class Attention {
       if (!are_few || value.columns != 1) values = packed(value, count, s_.value_depth);
       for (std::int64_t r = 0; r < rows_; r += kQueries) {
         const std::int64_t rows = std::min(kQueries, rows_ - r);
+        if (hides_all(r, rows, first, count)) continue;
         const Rows<const float> queries = {query_.as<float>() + r * s_.depth, s_.depth};
         const Rows<float> scores = {scores_.as<float>(), count};
         std::fill_n(scores.data, rows * count, 0.0f);
@@ -164,13 +165,26 @@ class Attention {
       }
     }
 
-    void take_row(std::int64_t r, std::int64_t first, std::int64_t count, float* scores) {
+    ScoreMask mask_at(std::int64_t r, std::int64_t first) const {
       ScoreMask mask{.numbers = nullptr,
                      .step = s_.mask.column,
                      .is_bound = s_.mask_mode == reference::MaskMode::kMin};
       if (all_.data_.mask != nullptr)
         mask.numbers = all_.data_.mask + place(r, &Origins::mask, s_.mask) + first * mask.step;
-      const float factor = take_scores(scores, count, mask, softmax_[static_cast<std::size_t>(r)]);
+      return mask;
+    }
+
+    SoftmaxRow& softmax(std::int64_t r) { return softmax_[static_cast<std::size_t>(r)]; }
+
+    /// Of `rows` queries and `count` keys, as where a token sees none of those behind it.
+    bool hides_all(std::int64_t r, std::int64_t rows, std::int64_t first, std::int64_t count) {
+      for (std::int64_t each = r; each < r + rows; ++each)
+        if (!native::hides_all(mask_at(each, first), count, softmax(each))) return false;
+      return true;
+    }
+
+    void take_row(std::int64_t r, std::int64_t first, std::int64_t count, float* scores) {
+      const float factor = take_scores(scores, count, mask_at(r, first), softmax(r));
       float* const sums = sums_.as<float>() + r * s_.value_depth;
       if (factor != 1) copy_scaled(sums, 1, s_.value_depth, factor, sums, 1);
     }

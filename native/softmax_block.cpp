@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 
 #include "native/exponential.h"
 #include "native/wide.h"
@@ -37,6 +37,14 @@ float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, Soft
   if (has_long_floats()) return long_softmax_blocks::take_scores(scores, count, mask, row);
 #endif
   return softmax_blocks::take_scores(scores, count, mask, row);
+}
+
+bool hides_all(const ScoreMask& mask, std::int64_t count, const SoftmaxRow& row) {
+  if (mask.numbers == nullptr) return false;
+#if defined(__x86_64__)
+  if (has_long_floats()) return long_softmax_blocks::hides_all(mask, count, row);
+#endif
+  return softmax_blocks::hides_all(mask, count, row);
 }
 
 AOE_WIDE void copy_scaled(const float* from, std::int64_t step, std::int64_t count, float factor,

@@ -26,6 +26,9 @@ struct ScoreMask {
 /// multiplied with the result.
 float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, SoftmaxRow& row);
 
+/// Whether the exponentials of the next `count` scores are 0, whatever they are but NaN.
+bool hides_all(const ScoreMask& mask, std::int64_t count, const SoftmaxRow& row);
+
 /// Elements that are `step` apart, times `factor`.
 void copy_scaled(const float* from, std::int64_t step, std::int64_t count, float factor, float* to,
                  std::int64_t to_step);

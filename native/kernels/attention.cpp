@@ -26,7 +26,8 @@ void run_attention(const Run& run) {
 void register_attention(KernelRegistry& registry) {
   registry.add({.type = "FusedInferAttentionScore",
                 .supports = takes_floats(reference::kAttentionMask + 1),
-                .run = run_attention});
+                .run = run_attention,
+                .skips_zero_factors = true});
 }
 
 }  // namespace aoe::native

@@ -65,18 +65,24 @@ ConstantPtr draw_mask(Draw& draw, const Sizes& s, bool is_bound) {
   const Shape shape =
       factor_of(draw, s.batch, draw.chance(50) ? s.queries : 1, draw.chance(90) ? s.keys : 1, 50);
   const double low = draw.one_of({-kInfinity, -1e9, -3.4028234663852886e38});
-  return made(DataType::kFloat, shape, [&draw, hidden, odd, low, is_bound] {
-    if (draw.chance(odd)) return draw.one_of({kNan, kInfinity});
-    if (draw.chance(hidden)) return low;
-    return is_bound ? kInfinity : draw.real(-2, 2);
-  });
+  // Rows that see the first keys, or all.
+  const std::int64_t row = std::max<std::int64_t>(shape.back(), 1);
+  const std::int64_t seen = draw.chance(50) ? row : draw.in(0, row);
+  std::int64_t drawn = -1;
+  return made(DataType::kFloat, shape,
+              [&draw, hidden, odd, low, is_bound, row, seen, drawn]() mutable {
+                if (draw.chance(odd)) return draw.one_of({kNan, kInfinity});
+                if (draw.chance(hidden) || ++drawn % row >= seen) return low;
+                return is_bound ? kInfinity : draw.real(-2, 2);
+              });
 }
 
 RandomCall draw_attention(Draw& draw) {
   const Sizes s = draw_sizes(draw);
   RandomCall drawn{.call = {.type = "FusedInferAttentionScore"}, .tolerance = 2e-5};
   reference::Attrs& attrs = drawn.call.attrs;
-  const int odd = draw.chance(5) ? 1 : 0;
+  const bool is_masked = draw.chance(60);
+  const int odd = !is_masked && draw.chance(10) ? 1 : 0;  // what is hidden may be left out
   const auto add = [&](const char* axes, const Shape& factor) {
     Shape lying;
     attrs.set(axes, turned_axes(draw, factor, lying));
@@ -84,7 +90,6 @@ RandomCall draw_attention(Draw& draw) {
       return draw.chance(odd) && draw.chance(2) ? kNan : draw.real(-2, 2);
     }));
   };
-  const bool is_masked = draw.chance(60);
   // A mask may have more keys, and queries, than the first product.
   const bool stretches = is_masked && draw.chance(5);
   const std::int64_t few = stretches ? 1 : s.keys;
