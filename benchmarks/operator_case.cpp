@@ -115,7 +115,7 @@ class CaseModel {
     onnx::GraphProto& graph = *model_.mutable_graph();
     const onnx::NodeProto& last = graph.node(graph.node_size() - 1);
     for (const std::string& output : last.output()) graph.add_output()->set_name(output);
-    return {.model = model_.SerializeAsString(), .inputs = inputs_};
+    return {.model = model_.SerializeAsString(), .inputs = inputs_, .open_inputs = open_inputs_};
   }
 
  private:
@@ -138,9 +138,12 @@ class CaseModel {
     }
     const std::vector<std::string> words = split_words(text, ':');
     TensorDesc desc{.dtype = type_};
+    std::vector<std::size_t> open_axes;
     if (words.at(0) != "scalar")
-      for (const std::string& dim : split_words(words[0], 'x'))
-        desc.shape.push_back(std::stoll(dim));
+      for (const std::string& dim : split_words(words[0], 'x')) {
+        if (dim.starts_with('~')) open_axes.push_back(desc.shape.size());
+        desc.shape.push_back(std::stoll(dim.substr(dim.starts_with('~') ? 1 : 0)));
+      }
     bool is_constant = false, has_mask = false, is_open = false;
     std::optional<Range> range;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -163,12 +166,13 @@ class CaseModel {
       add_initializer(name, values);
       return name;
     }
-    add_model_input(name, values);
+    add_model_input(name, values, open_axes);
     if (is_open) return add_computed_shape(name, desc.shape);
     return has_mask ? add_mask(name, desc.shape.at(0)) : name;
   }
 
-  void add_model_input(const std::string& name, const ConstantPtr& values) {
+  void add_model_input(const std::string& name, const ConstantPtr& values,
+                       const std::vector<std::size_t>& open_axes = {}) {
     const TensorDesc& desc = values->desc();
     onnx::ValueInfoProto& info = *model_.mutable_graph()->add_input();
     info.set_name(name);
@@ -176,6 +180,10 @@ class CaseModel {
     tensor.set_elem_type(static_cast<int>(reference::onnx_number(desc.dtype)));
     tensor.mutable_shape();
     for (const std::int64_t dim : desc.shape) tensor.mutable_shape()->add_dim()->set_dim_value(dim);
+    for (const std::size_t axis : open_axes) {
+      tensor.mutable_shape()->mutable_dim(static_cast<int>(axis))->clear_dim_value();
+      open_inputs_.try_emplace(name, desc.shape).first->second[axis] = kUnknownDim;
+    }
     inputs_.push_back({name, values});
   }
 
@@ -184,13 +192,7 @@ class CaseModel {
     const std::string mask = name + "_mask", chosen = name + "_rows";
     add_model_input(
         mask, random_values({.dtype = DataType::kBool, .shape = {rows}}, Range{99, 99}, engine_));
-    onnx::NodeProto& node = *model_.mutable_graph()->add_node();
-    node.set_op_type("Compress");
-    node.set_name(chosen);
-    node.add_input(name);
-    node.add_input(mask);
-    node.add_output(chosen);
-    set_attribute(node, "axis", "0");
+    set_attribute(add_node("Compress", {name, mask}, chosen), "axis", "0");
     return chosen;
   }
 
@@ -200,13 +202,17 @@ class CaseModel {
     add_model_input(dims, std::make_shared<Constant>(
                               TensorDesc{.dtype = DataType::kInt64, .shape = {std::ssize(shape)}},
                               shape.data()));
+    return add_node("Reshape", {name, dims}, shaped).output(0);
+  }
+
+  onnx::NodeProto& add_node(const std::string& type, const std::vector<std::string>& inputs,
+                            const std::string& output) {
     onnx::NodeProto& node = *model_.mutable_graph()->add_node();
-    node.set_op_type("Reshape");
-    node.set_name(shaped);
-    node.add_input(name);
-    node.add_input(dims);
-    node.add_output(shaped);
-    return shaped;
+    node.set_op_type(type);
+    node.set_name(output);
+    for (const std::string& input : inputs) node.add_input(input);
+    node.add_output(output);
+    return node;
   }
 
   void add_initializer(const std::string& name, const ConstantPtr& values) {
@@ -242,6 +248,7 @@ class CaseModel {
   DataType type_;
   onnx::ModelProto model_;
   std::vector<NamedTensor> inputs_;
+  std::map<std::string, Shape> open_inputs_;
   std::string result_;
   int count_ = 0;
   std::mt19937 engine_{1};

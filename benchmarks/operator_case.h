@@ -11,6 +11,7 @@
 //   in=8:int64     of another type
 //   in=8x4:rows    an input of whose first dimension only a run tells the size: a mask chooses all of it
 //   in=8x4:open    an input of whose dimensions only a run tells any
+//   in=8x~4        an input of whose dimensions behind a ~ only a run tells
 //   in=scalar      of rank 0
 //   in=[0,-1]      an initializer of int64 with these values
 //   in=-           absent
@@ -18,6 +19,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ namespace aoe::benchmarks {
 struct OperatorCase {
   std::string model;  ///< the bytes of an ONNX file
   std::vector<NamedTensor> inputs;
+  std::map<std::string, Shape> open_inputs;  ///< of inputs with sizes that only a run tells
 };
 
 /// The lines of a file, each for one type and one operator, whose text matches the regular expression. Throws Error(kData).

@@ -104,7 +104,8 @@ Row sweep(const std::string& text, const compiler::Soc& soc, Peer* peer, const S
   const OperatorCase model = make_operator_case(text);
   try {
     const compiler::ModelSource source{.path = "case.onnx",
-                                       .bytes = std::make_shared<const std::string>(model.model)};
+                                       .bytes = std::make_shared<const std::string>(model.model),
+                                       .import = {.input_shapes = model.open_inputs}};
     BoundOm om(compiler::compile(compiler::prepare(source, {.soc = soc}), {.soc = soc}), "case",
                settings.threads);
     om.feed(model.inputs);

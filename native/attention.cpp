@@ -90,10 +90,11 @@ class Attention {
           origin_(origin),
           first_(first),
           rows_(rows),
-          query_(floats(rows * s_.depth)),
+          factors_(floats(rows * s_.depth)),
           sums_(floats(rows * s_.value_depth)),
-          scores_(floats(kQueries * std::min(kKeys, s_.keys))),
-          softmax_(static_cast<std::size_t>(rows)) {}
+          scores_(floats(kQueries * std::min(kKeys, s_.keys))) {
+      find_queries();
+    }
 
     void compute() {
       for (std::int64_t r = 0; r < rows_; ++r) read_query(r);
@@ -108,24 +109,43 @@ class Attention {
       return Scratch(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float));
     }
 
-    /// Where a view's row of query `r` lies, behind that of its batch.
-    std::int64_t place(std::int64_t r, std::int64_t Origins::*origin,
-                       const MatrixView& view) const {
-      const std::int64_t row = first_ + r;
-      const auto sharer = static_cast<std::size_t>(row / s_.queries);
-      return origin_.*origin + all_.shared_[sharer].*origin + row % s_.queries * view.row;
+    /// A query, where what it reads and writes lies.
+    struct Query {
+      const float* query;
+      const float* mask;
+      float* output;
+      SoftmaxRow softmax;
+    };
+
+    void find_queries() {
+      const AttentionData& data = all_.data_;
+      std::int64_t place = first_ % s_.queries;
+      auto sharer = static_cast<std::size_t>(first_ / s_.queries);
+      queries_.reserve(static_cast<std::size_t>(rows_));
+      for (std::int64_t r = 0; r < rows_; ++r) {
+        const Origins& own = all_.shared_[sharer];
+        const float* const mask = data.mask == nullptr
+                                      ? nullptr
+                                      : data.mask + origin_.mask + own.mask + place * s_.mask.row;
+        queries_.push_back({data.query + origin_.query + own.query + place * s_.query.row,
+                            mask,
+                            data.output + origin_.output + own.output + place * s_.output.row,
+                            {}});
+        if (++place == s_.queries) place = 0, ++sharer;
+      }
     }
 
+    Query& query(std::int64_t r) { return queries_[static_cast<std::size_t>(r)]; }
+
     void read_query(std::int64_t r) {
-      const float* const from = all_.data_.query + place(r, &Origins::query, s_.query);
-      copy_scaled(from, s_.query.column, s_.depth, s_.scale, query_.as<float>() + r * s_.depth, 1);
+      copy_scaled(query(r).query, s_.query.column, s_.depth, s_.scale,
+                  factors_.as<float>() + r * s_.depth, 1);
     }
 
     void write_result(std::int64_t r) {
-      const float* const from = sums_.as<float>() + r * s_.value_depth;
-      const float factor = s_.keys == 0 ? 0 : softmax(r).end();
-      float* const to = all_.data_.output + place(r, &Origins::output, s_.output);
-      copy_scaled(from, 1, s_.value_depth, factor, to, s_.output.column);
+      const float factor = s_.keys == 0 ? 0 : query(r).softmax.end();
+      copy_scaled(sums_.as<float>() + r * s_.value_depth, 1, s_.value_depth, factor,
+                  query(r).output, s_.output.column);
     }
 
     void take_keys(std::int64_t first, std::int64_t count) {
@@ -145,7 +165,7 @@ class Attention {
       for (std::int64_t r = 0; r < rows_; r += kQueries) {
         const std::int64_t rows = std::min(kQueries, rows_ - r);
         if (hides_all(r, rows, first, count)) continue;
-        const Rows<const float> queries = {query_.as<float>() + r * s_.depth, s_.depth};
+        const Rows<const float> queries = {factors_.as<float>() + r * s_.depth, s_.depth};
         const Rows<float> scores = {scores_.as<float>(), count};
         std::fill_n(scores.data, rows * count, 0.0f);
         if (keys)
@@ -165,26 +185,22 @@ class Attention {
       }
     }
 
-    ScoreMask mask_at(std::int64_t r, std::int64_t first) const {
-      ScoreMask mask{.numbers = nullptr,
-                     .step = s_.mask.column,
-                     .is_bound = s_.mask_mode == reference::MaskMode::kMin};
-      if (all_.data_.mask != nullptr)
-        mask.numbers = all_.data_.mask + place(r, &Origins::mask, s_.mask) + first * mask.step;
-      return mask;
+    ScoreMask mask_at(const Query& query, std::int64_t first) const {
+      return {.numbers = query.mask == nullptr ? nullptr : query.mask + first * s_.mask.column,
+              .step = s_.mask.column,
+              .is_bound = s_.mask_mode == reference::MaskMode::kMin};
     }
-
-    SoftmaxRow& softmax(std::int64_t r) { return softmax_[static_cast<std::size_t>(r)]; }
 
     /// Of `rows` queries and `count` keys, as where a token sees none of those behind it.
     bool hides_all(std::int64_t r, std::int64_t rows, std::int64_t first, std::int64_t count) {
       for (std::int64_t each = r; each < r + rows; ++each)
-        if (!native::hides_all(mask_at(each, first), count, softmax(each))) return false;
+        if (!native::hides_all(mask_at(query(each), first), count, query(each).softmax))
+          return false;
       return true;
     }
 
     void take_row(std::int64_t r, std::int64_t first, std::int64_t count, float* scores) {
-      const float factor = take_scores(scores, count, mask_at(r, first), softmax(r));
+      const float factor = take_scores(scores, count, mask_at(query(r), first), query(r).softmax);
       float* const sums = sums_.as<float>() + r * s_.value_depth;
       if (factor != 1) copy_scaled(sums, 1, s_.value_depth, factor, sums, 1);
     }
@@ -193,8 +209,8 @@ class Attention {
     const AttentionShape& s_;
     const Origins& origin_;
     const std::int64_t first_, rows_;
-    const Scratch query_, sums_, scores_;
-    std::vector<SoftmaxRow> softmax_;
+    const Scratch factors_, sums_, scores_;
+    std::vector<Query> queries_;
   };
 
   const AttentionShape& s_;

@@ -1,8 +1,7 @@
 // With vectors as long as the processor has them.
 #include "native/softmax_block.h"
 
-#include <algorithm>
-#include <array>
+#include <cstdint>
 #include <limits>
 
 #include "native/exponential.h"
@@ -12,16 +11,20 @@ namespace aoe::native {
 namespace {
 
 #define AOE_BLOCKS softmax_blocks
+#define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
 #include "native/softmax_block.inc"
 #undef AOE_BLOCKS
+#undef AOE_BYTES
 #undef AOE_VECTOR
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_softmax_blocks
+#define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 #include "native/softmax_block.inc"
 #undef AOE_BLOCKS
+#undef AOE_BYTES
 #undef AOE_VECTOR
 
 bool has_long_floats() {
@@ -47,12 +50,13 @@ bool hides_all(const ScoreMask& mask, std::int64_t count, const SoftmaxRow& row)
   return softmax_blocks::hides_all(mask, count, row);
 }
 
-AOE_WIDE void copy_scaled(const float* from, std::int64_t step, std::int64_t count, float factor,
-                          float* to, std::int64_t to_step) {
-  if (step == 1 && to_step == 1)
-    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i] * factor;
-  else
-    for (std::int64_t i = 0; i < count; ++i) to[i * to_step] = from[i * step] * factor;
+void copy_scaled(const float* from, std::int64_t step, std::int64_t count, float factor, float* to,
+                 std::int64_t to_step) {
+#if defined(__x86_64__)
+  if (has_long_floats())
+    return long_softmax_blocks::copy_scaled(from, step, count, factor, to, to_step);
+#endif
+  softmax_blocks::copy_scaled(from, step, count, factor, to, to_step);
 }
 
 }  // namespace aoe::native
