@@ -20,6 +20,7 @@ struct Factor {
   ValueId tensor = kNone;
   Axes axes;
   double scale = 1;
+  std::int64_t repeats = 1;  ///< of each head, the axis in front of rows and columns
 };
 
 Axes in_order(std::size_t rank) {
@@ -71,7 +72,53 @@ std::optional<double> scale_of(const Graph& graph, const Node& node, ValueId& va
   return {};
 }
 
-Factor factor_of(const Graph& graph, ValueId value, bool may_scale) {
+/// A copy of each head for those that share it, (images, heads, keys, size), as exporters write it.
+struct Repetition {
+  ValueId heads = kNone;
+  std::int64_t times = 1;
+};
+
+/// Nothing but axis 2 is longer behind the Expand. Where only a run knows sizes it is not asked whether it makes one key many: attention over
+/// them would be refused, or give the same.
+bool repeats_heads(const Graph& graph, const Node& expand) {
+  const Shape &from = shape_of(graph, expand.inputs[0]), &to = shape_of(graph, expand.outputs[0]);
+  const ConstantPtr sizes = constant_input(graph, expand, 1);
+  const std::vector<std::int64_t> known = sizes ? to_ints(*sizes) : std::vector<std::int64_t>{};
+  if (from.size() != 5 || to.size() != 5 || from[2] != 1 || to[2] < 1) return false;
+  for (const std::size_t axis : {0, 1, 3, 4}) {
+    const bool stays = known.size() == 5 && known[axis] == 1;
+    if (!stays && (from[axis] != to[axis] || (axis != 3 && from[axis] == kUnknownDim)))
+      return false;
+  }
+  return true;
+}
+
+/// The first two axes become one again, and no others.
+bool joins_heads(const Graph& graph, const Node& reshape) {
+  const Shape &from = shape_of(graph, reshape.inputs[0]), &to = shape_of(graph, reshape.outputs[0]);
+  if (from.size() != 5 || to.size() != 4 || from[1] < 1 || from[4] < 1) return false;
+  const ConstantPtr sizes = constant_input(graph, reshape, 1);
+  const bool keeps_images =
+      from[0] >= 0 ||
+      (sizes && reshape.op.attrs.get_int("allowzero", 0) == 0 && to_ints(*sizes)[0] == 0);
+  return keeps_images && to == Shape{from[0], from[1] * from[2], from[3], from[4]};
+}
+
+std::optional<Repetition> repetition_of(const Graph& graph, ValueId value) {
+  const NodeId reshape = producer_of_type(graph, value, "Reshape");
+  if (reshape == kNone || !joins_heads(graph, graph.nodes[reshape])) return {};
+  const NodeId expand = producer_of_type(graph, graph.nodes[reshape].inputs[0], "Expand");
+  if (expand == kNone || !repeats_heads(graph, graph.nodes[expand])) return {};
+  const NodeId unsqueeze = producer_of_type(graph, graph.nodes[expand].inputs[0], "Unsqueeze");
+  if (unsqueeze == kNone) return {};
+  Axes axes = in_order(5);
+  if (!look_through_unsqueeze(graph, graph.nodes[unsqueeze], axes) || axes != Axes{0, 1, -1, 2, 3})
+    return {};
+  return Repetition{graph.nodes[unsqueeze].inputs[0],
+                    shape_of(graph, graph.nodes[expand].outputs[0])[2]};
+}
+
+Factor factor_of(const Graph& graph, ValueId value, bool may_scale, bool may_repeat) {
   Factor factor{.tensor = value, .axes = in_order(shape_of(graph, value).size())};
   for (;;) {
     const NodeId id = graph.values[factor.tensor].producer;
@@ -84,8 +131,16 @@ Factor factor_of(const Graph& graph, ValueId value, bool may_scale) {
       factor.tensor = node.inputs[0];
     } else {
       const auto scale = may_scale ? scale_of(graph, node, factor.tensor) : std::nullopt;
-      if (!scale) return factor;
-      factor.scale *= *scale;
+      const auto repetition =
+          may_repeat && factor.repeats == 1 && factor.axes.size() == 4 && factor.axes[1] == 1
+              ? repetition_of(graph, factor.tensor)
+              : std::nullopt;
+      if (!scale && !repetition) return factor;
+      if (scale) factor.scale *= *scale;
+      if (repetition) {
+        factor.tensor = repetition->heads;
+        factor.repeats = repetition->times;
+      }
     }
   }
 }
@@ -133,9 +188,13 @@ class Fusion {
 
   void fuse(const AttentionPattern& pattern) {
     const Node first = graph_.nodes[pattern.first()], second = graph_.nodes[pattern.second()];
-    const Factor query = factor_of(graph_, first.inputs[0], true),
-                 key = factor_of(graph_, first.inputs[1], true),
-                 value = factor_of(graph_, second.inputs[1], false);
+    const Factor query = factor_of(graph_, first.inputs[0], true, false);
+    Factor key = factor_of(graph_, first.inputs[1], true, true),
+           value = factor_of(graph_, second.inputs[1], false, true);
+    if (key.repeats != value.repeats) {
+      key = factor_of(graph_, first.inputs[1], true, false);
+      value = factor_of(graph_, second.inputs[1], false, false);
+    }
     Node node{.op = call_of("FusedInferAttentionScore"),
               .inputs = {query.tensor, key.tensor, value.tensor},
               .outputs = second.outputs};
@@ -144,6 +203,7 @@ class Fusion {
     attrs.set("key_axes", key.axes);
     attrs.set("value_axes", value.axes);
     attrs.set("scale_value", static_cast<float>(pattern.scale * query.scale * key.scale));
+    if (key.repeats > 1) attrs.set("repeats", key.repeats);
     const bool has_where = pattern.condition != kNone;
     const ValueId mask = has_where ? pattern.condition : pattern.mask;
     if (mask != kNone) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/size.h"
 #include "reference/fail.h"
 #include "reference/products/matrix.h"
 #include "reference/tensors/strided.h"
@@ -52,6 +53,11 @@ AttentionTensors tensors_of(const Attrs& attrs, std::vector<Shape> shapes) {
       fail_model("input " + std::to_string(i) + " of shape " + to_string(t.inputs[i]) +
                  " is no matrix");
   }
+  t.repeats = attrs.get_int("repeats", 1);
+  if (t.repeats < 1) fail_model("attribute 'repeats' is " + std::to_string(t.repeats));
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (t.repeats > 1 && t.axes[i].size() <= kMatrix)
+      fail_model("input " + std::to_string(i) + " has no heads to repeat");
   t.scores = matmul_shape(t.factor(0), t.factor(1)).output;
   if (t.has_mask) t.scores = broadcast_shapes(t.scores, t.factor(kAttentionMask));
   t.result = matmul_shape(t.scores, t.factor(2)).output;
@@ -74,9 +80,23 @@ AttentionTensors tensors_of_inputs(const Attrs& attrs, const Inputs& inputs) {
   return tensors_of(attrs, std::move(shapes));
 }
 
+/// Keys and values are.
+bool is_repeated(std::size_t input) {
+  return input == 1 || input == 2;
+}
+
+/// The last axis of the batches becomes two: heads of keys, and those that read each of them.
+void split_heads(MatrixView& view, std::int64_t repeats, bool is_repeated) {
+  if (repeats == 1) return;
+  std::int64_t& stride = view.batch.back();
+  const std::int64_t own = stride;
+  if (!is_repeated) stride *= repeats;
+  view.batch.push_back(is_repeated ? 0 : own);
+}
+
 /// How input `i` is read as if its batches were those of the result; its last two axes are rows and columns.
 MatrixView view_of(const AttentionTensors& t, std::size_t i, std::size_t batch_rank) {
-  const Shape factor = t.factor(i);
+  const Shape factor = turned(t.inputs[i], t.axes[i]);
   Strides strides = turned(dense_strides(t.inputs[i]), t.axes[i], 0);
   for (std::size_t d = 0; d < factor.size(); ++d)
     if (factor[d] == 1) strides[d] = 0;
@@ -85,6 +105,7 @@ MatrixView view_of(const AttentionTensors& t, std::size_t i, std::size_t batch_r
   MatrixView view{.batch = {strides.begin(), strides.end() - 2}};
   view.row = strides[rank - 2];
   view.column = strides.back();
+  split_heads(view, t.repeats, is_repeated(i));
   return view;
 }
 
@@ -96,13 +117,18 @@ MatrixView output_view(const AttentionTensors& t) {
   MatrixView view{.batch = {strides.begin(), strides.end() - 2}};
   view.row = strides.end()[-2];
   view.column = strides.back();
+  split_heads(view, t.repeats, false);
   return view;
 }
 
 }  // namespace
 
 Shape AttentionTensors::factor(std::size_t i) const {
-  return turned(inputs[i], axes[i]);
+  Shape shape = turned(inputs[i], axes[i]);
+  if (repeats > 1 && is_repeated(i))
+    if (std::int64_t& heads = shape.end()[-3]; heads != kUnknownDim)
+      heads = checked_product(heads, repeats);
+  return shape;
 }
 
 AttentionTensors attention_tensors(const Attrs& attrs, std::span<const Tensor> inputs) {
@@ -127,6 +153,10 @@ AttentionShape attention_shape(const Attrs& attrs, const AttentionTensors& t) {
   s.output = output_view(t);
   s.output_shape = t.output;
   set_score_attributes(attrs, s);
+  if (t.repeats > 1) {
+    s.batch.back() /= t.repeats;
+    s.batch.push_back(t.repeats);
+  }
   return s;
 }
 

@@ -5,7 +5,8 @@
 //
 // Attributes say which axis of a tensor each axis of a factor is (query_axes, key_axes, value_axes; -1: none, its size is 1), and which
 // one of the result each axis of the output (output_axes); all in their order where they are missing. Transposes beside
-// the products are so no operators of their own.
+// the products are so no operators of their own. With `repeats`, so many heads in a row (the last axis of the batches) read each head of key
+// and value.
 #pragma once
 
 #include <array>
@@ -21,6 +22,7 @@ struct AttentionTensors {
   std::array<Shape, 4> inputs;  ///< as they lie: query, key, value, mask, which may be absent
   std::array<std::vector<int>, 4> axes;  ///< of the inputs, by axis of the factor
   std::vector<int> output_axes;
+  std::int64_t repeats = 1;
   bool has_mask = false;
   Shape scores, result, output;  ///< kUnknownDim where only a run can tell
 

@@ -29,15 +29,19 @@ graph::Graph attention(const std::string& network, bool is_open) {
         float[1,4,7,5] wide, float[9,8] table, float[8] line) => (y) <int32[1] six = {6}, int64[2] twelve = {1, 2}, int32[1] nine = {9}, int32[1] seven = {7},
         int32[1] ten = {10}, int64[3] packed = {0, 0, 8}, int64[1] along = {1}, float zero = {0},
         int64[1] flat = {-1}, int64[1] first = {0}, int64[4] split = {1, 0, 2, 4}, float[8,24] w,
-        float[24] b, int64[1] third = {2}, float[8] v, float[8,2,4] heads, float[2,4,3] merge, float two = {2}, float half = {0.5}, float low = {-1e30}> {)" +
+        float[24] b, int64[1] third = {2}, float[8] v, float[8,2,4] heads, float[2,4,3] merge, float two = {2}, float half = {0.5}, float low = {-1e30}, int64[5] pairs = {1, 1, 2, 1, 1}, int64[4] four = {0, 4, -1, 4}> {)" +
                          rows + network + "}",
                      23);
 }
 
-int fused(const graph::Graph& graph) {
-  return static_cast<int>(std::ranges::count_if(graph.nodes, [](const graph::Node& node) {
-    return !node.is_dead && graph::is_type(node, "FusedInferAttentionScore");
+int count_of(const graph::Graph& graph, const std::string& type) {
+  return static_cast<int>(std::ranges::count_if(graph.nodes, [&](const graph::Node& node) {
+    return !node.is_dead && graph::is_type(node, type);
   }));
+}
+
+int fused(const graph::Graph& graph) {
+  return count_of(graph, "FusedInferAttentionScore");
 }
 
 TEST(OpenAttention, GivesWhatThatOfAsManyTokensGives) {
@@ -170,6 +174,16 @@ TEST(OpenAttention, IsOneNode) {
       scores = MatMul (q, keys)
       p = Softmax <axis = -1> (scores)
       y = MatMul (p, values))",
+                                    // heads that share keys, which are repeated for each
+                                    R"(
+      q = Concat <axis = 1> (h, h)
+      shared = Unsqueeze (h, third)
+      each = Expand (shared, pairs)
+      joined = Reshape <allowzero = 0> (each, four)
+      columns = Transpose <perm = [0, 1, 3, 2]> (joined)
+      scores = MatMul (q, columns)
+      p = Softmax <axis = -1> (scores)
+      y = MatMul (p, joined))",
                                     // a mask that has more queries than the first product
                                     R"(
       q = ReduceSum <keepdims = 1> (h, third)
@@ -183,6 +197,7 @@ TEST(OpenAttention, IsOneNode) {
     graph::Graph open = attention(of_heads(network), true);
     graph::run_passes(open, {});
     EXPECT_EQ(fused(open), 1);
+    EXPECT_EQ(count_of(open, "Expand"), 0);
     expect_same_outputs(closed, open, 1);
   }
 }

@@ -78,11 +78,22 @@ ConstantPtr draw_mask(Draw& draw, const Sizes& s, bool is_bound) {
 }
 
 RandomCall draw_attention(Draw& draw) {
-  const Sizes s = draw_sizes(draw);
+  Sizes s = draw_sizes(draw);
   RandomCall drawn{.call = {.type = "FusedInferAttentionScore"}, .tolerance = 2e-5};
   reference::Attrs& attrs = drawn.call.attrs;
   const bool is_masked = draw.chance(60);
   const int odd = !is_masked && draw.chance(10) ? 1 : 0;  // what is hidden may be left out
+  const std::int64_t key_heads = s.batch.empty() ? 1 : s.batch.back();
+  const std::int64_t repeats = !s.batch.empty() && draw.chance(20) ? draw.in(2, 3) : 1;
+  if (repeats > 1) attrs.set("repeats", repeats), s.batch.back() *= repeats;
+  /// Of keys or values.
+  const auto shared = [&](std::int64_t rows, std::int64_t columns) {
+    Shape factor = factor_of(draw, s.batch, rows, columns, 40);
+    if (repeats == 1) return factor;
+    if (factor.size() == 2) factor.insert(factor.begin(), 1);
+    factor.end()[-3] = key_heads;
+    return factor;
+  };
   const auto add = [&](const char* axes, const Shape& factor) {
     Shape lying;
     attrs.set(axes, turned_axes(draw, factor, lying));
@@ -94,8 +105,8 @@ RandomCall draw_attention(Draw& draw) {
   const bool stretches = is_masked && draw.chance(5);
   const std::int64_t few = stretches ? 1 : s.keys;
   add("query_axes", factor_of(draw, s.batch, s.queries, s.depth, 5));
-  add("key_axes", factor_of(draw, s.batch, s.depth, few, 40));
-  add("value_axes", factor_of(draw, s.batch, s.keys, s.value_depth, 40));
+  add("key_axes", shared(s.depth, few));
+  add("value_axes", shared(s.keys, s.value_depth));
   if (is_masked) {
     const bool is_bound = draw.chance(40);
     if (is_bound) attrs.set("mask_mode", std::string("min"));
