@@ -4,6 +4,7 @@
 #include "native/attention.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "native/dot_products.h"

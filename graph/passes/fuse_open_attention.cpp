@@ -3,6 +3,7 @@
 // behind it writes. Where slices of it have sizes that are known, as images of a batch, map_slices makes them a FlashAttentionScore.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "graph/analysis/attention_pattern.h"
 #include "graph/analysis/slice_lengths.h"

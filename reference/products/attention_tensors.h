@@ -10,6 +10,8 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include "base/tensor.h"
 #include "reference/products/attention.h"
