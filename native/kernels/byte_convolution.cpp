@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "native/anchor_run.h"
 #include "native/byte_call.h"
 #include "native/kernel.h"
 #include "native/scratch.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kColumns = QuadPanel::kColumns;
 
-/// Y: std::int32_t or float.
+/// Y: std::int32_t, float or a byte.
 template <typename Y>
 class ByteConvolution : ByteCall {
  public:
@@ -262,13 +263,59 @@ void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
   ByteConvolution<Y>(run, window, zeros, std::move(ending)).run();
 }
 
-void run_quant_conv(const Run& run) {
-  run_bytes<float>(
-      run, 3,
-      {reference::quant_parameter(run.inputs, 2, 0), reference::quant_parameter(run.inputs, 5, 1)});
+ChannelEnding ending_of(const Run& run) {
+  return {reference::quant_parameter(run.inputs, 2, 0),
+          reference::quant_parameter(run.inputs, 5, 1)};
+}
+
+/// What Quantize behind an activation, or none, makes of real numbers.
+ByteRange range_of(const reference::Body& body, std::span<const Tensor> inputs) {
+  const std::vector<Tensor> operands = read_by(body.steps.back(), inputs);
+  const auto [least, most] = reference::quant_range(operands[2].desc.dtype);
+  const auto zero = static_cast<std::int32_t>(reference::to_doubles(operands[2])[0]);
+  const float scale = *operands[1].as<float>();
+  const auto [low, high] = bounds_of(body.steps[body.steps.size() - 2], inputs);
+  return {.low = std::min(low, high),
+          .high = high,
+          .scale = scale,
+          .least = static_cast<float>(least) - static_cast<float>(zero),
+          .most = static_cast<float>(most) - static_cast<float>(zero),
+          .zero = zero};
 }
 
 }  // namespace
+
+Result<void> supports_byte_chain(const Question& question) {
+  const std::vector<reference::BodyStep>& steps = question.call.body->steps;
+  const auto is_bounded = [](const reference::BodyStep& step) {
+    return step.call.type == "Relu" || step.call.type == "ClipByValue";
+  };
+  if (steps.size() < 2 || steps.size() > 3 || steps.back().call.type != "Quantize" ||
+      (steps.size() == 3 && !is_bounded(steps[1])))
+    return Unexpected("no Quantize behind a convolution of bytes, with Relu or Clip between them");
+  const std::vector<TensorDesc> read = read_by(steps[0], question.inputs),
+                                quantize = read_by(steps.back(), question.inputs);
+  const Question anchor{steps[0].call, read, 1}, bytes{steps.back().call, quantize, 1};
+  if (auto taken = takes_byte_factors(anchor); !taken) return taken;
+  if (auto taken = takes_types(bytes, 1, {DataType::kFloat}); !taken) return taken;
+  if (auto taken = takes_types(bytes, 2, {DataType::kInt8, DataType::kUint8}); !taken) return taken;
+  const auto is_one = [&](std::size_t i) {
+    return bytes.has_input(i) && is_static(quantize[i].shape) &&
+           element_count(quantize[i].shape) == 1;
+  };
+  if (!is_one(1) || !is_one(2)) return Unexpected("not one scale and one zero point");
+  return {};
+}
+
+void run_byte_chain(const Run& run) {
+  const reference::Body& body = *run.call.body;
+  const std::vector<Tensor> inputs = read_by(body.steps[0], run.inputs);
+  const AnchorRun anchor(run, body.steps[0], inputs);
+  ChannelEnding ending = ending_of(anchor);
+  ending.range = range_of(body, run.inputs);
+  run.output(0).desc.dtype == DataType::kInt8 ? run_bytes<std::int8_t>(anchor, 3, ending)
+                                              : run_bytes<std::uint8_t>(anchor, 3, ending);
+}
 
 void register_byte_convolution(KernelRegistry& registry) {
   registry.add({.type = "ConvInteger", .supports = takes_byte_factors, .run = [](const Run& run) {
@@ -276,7 +323,7 @@ void register_byte_convolution(KernelRegistry& registry) {
                 }});
   registry.add({.type = "QuantConv2D",
                 .supports = takes_byte_factors,
-                .run = run_quant_conv,
+                .run = [](const Run& run) { run_bytes<float>(run, 3, ending_of(run)); },
                 .is_for_open_sizes = always});
 }
 

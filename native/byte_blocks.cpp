@@ -1,0 +1,75 @@
+// Blocks of 4 vectors by 6 rows, of 32 registers, where the processor multiplies quads in one instruction.
+#include "native/byte_blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "native/wide.h"
+
+namespace aoe::native {
+namespace {
+
+#define AOE_BLOCKS byte_blocks
+#define AOE_BYTES 32
+#define AOE_VECTOR AOE_WIDE
+#define AOE_MOST_ROWS 3
+#define AOE_MOST_VECTORS 2
+#include "native/byte_blocks.inc"
+#undef AOE_BLOCKS
+#undef AOE_BYTES
+#undef AOE_VECTOR
+#undef AOE_MOST_ROWS
+#undef AOE_MOST_VECTORS
+
+#if defined(__x86_64__)
+#define AOE_BLOCKS long_byte_blocks
+#define AOE_BYTES 64
+#define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
+#define AOE_MOST_ROWS 6
+#define AOE_MOST_VECTORS 4
+#include "native/byte_blocks.inc"
+#undef AOE_BLOCKS
+#undef AOE_BYTES
+#undef AOE_VECTOR
+#undef AOE_MOST_ROWS
+#undef AOE_MOST_VECTORS
+
+bool has_long_quads() {
+  static const bool has = __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
+  return has;
+}
+#endif
+
+std::int64_t vectors_of(std::int64_t columns, std::int64_t lanes) {
+  return (columns + lanes - 1) / lanes;
+}
+
+}  // namespace
+
+void sum_products(const ByteRows& left, const ByteColumns& right, std::int64_t rows, Quad* sums) {
+#if defined(__x86_64__)
+  if (has_long_quads()) return long_byte_blocks::sum_products(left, right, rows, sums);
+#endif
+  byte_blocks::sum_products(left, right, rows, sums);
+}
+
+void make_real(const Quad* sums, std::int64_t columns, float multiplier, float* to) {
+#if defined(__x86_64__)
+  using long_byte_blocks::kLanes;
+  if (has_long_quads())
+    return long_byte_blocks::make_real(sums, vectors_of(columns, kLanes), multiplier, to);
+#endif
+  byte_blocks::make_real(sums, vectors_of(columns, byte_blocks::kLanes), multiplier, to);
+}
+
+void make_bytes(const Quad* sums, std::int64_t columns, float multiplier, const ByteRange& range,
+                std::uint8_t* to) {
+#if defined(__x86_64__)
+  using long_byte_blocks::kLanes;
+  if (has_long_quads())
+    return long_byte_blocks::make_bytes(sums, vectors_of(columns, kLanes), multiplier, range, to);
+#endif
+  byte_blocks::make_bytes(sums, vectors_of(columns, byte_blocks::kLanes), multiplier, range, to);
+}
+
+}  // namespace aoe::native
