@@ -36,20 +36,20 @@ struct ChannelEnding {
     Quad with_bias[kColumns];
     for (std::int64_t j = 0; j < kColumns; ++j)
       with_bias[j] = static_cast<Quad>(sums[j]) + static_cast<Quad>(bias_of(channel));
-    finish(with_bias, kColumns, channel, to);
+    finish(with_bias, kColumns, multiplier_of(channel), to);
   }
 
-  /// `columns` sums of a channel, with its bias, and what completes vectors.
-  void finish(const Quad* sums, std::int64_t columns, std::int64_t, std::int32_t* to) const {
+  /// `columns` sums of a channel, with its bias, and what completes vectors (of bytes and real numbers).
+  void finish(const Quad* sums, std::int64_t columns, float, std::int32_t* to) const {
     std::memcpy(to, sums, static_cast<std::size_t>(columns) * sizeof *to);
   }
-  void finish(const Quad* sums, std::int64_t columns, std::int64_t channel, float* to) const {
-    make_real(sums, columns, multiplier_of(channel), to);
+  void finish(const Quad* sums, std::int64_t columns, float multiplier, float* to) const {
+    make_real(sums, columns, multiplier, to);
   }
   template <typename Byte>
-  void finish(const Quad* sums, std::int64_t columns, std::int64_t channel, Byte* to) const {
+  void finish(const Quad* sums, std::int64_t columns, float multiplier, Byte* to) const {
     static_assert(sizeof(Byte) == 1);
-    make_bytes(sums, columns, multiplier_of(channel), range, reinterpret_cast<std::uint8_t*>(to));
+    make_bytes(sums, columns, multiplier, range, reinterpret_cast<std::uint8_t*>(to));
   }
 };
 

@@ -119,10 +119,12 @@ class ShiftedBytes : ByteCall {
     for (const std::int64_t tap : taps_)
       for (std::int64_t q = 0; q < quads_.quads(); ++q) reads_.push_back(q * quads_.stride() + tap);
     const Quad zero = x_.zero(0);
-    for (std::int64_t row = 0; row < run.shape(1)[0]; ++row)
+    for (std::int64_t row = 0; row < run.shape(1)[0]; ++row) {
+      multipliers_.push_back(ending_.multiplier_of(row));
       starts_.push_back(static_cast<Quad>(ending_.bias_of(row)) -
                         zero * (packed_->sum(row) -
                                 static_cast<Quad>(length_) * weights_.zero(row)));
+    }
   }
 
   void run() const {
@@ -172,6 +174,8 @@ class ShiftedBytes : ByteCall {
     const std::vector<Stretch> stretches = stretches_from(first, last);
     const ByteColumns columns{quads_.group(group) + first, reads_.data(), last - first};
     const auto steps = std::ssize(reads_);
+    const bool is_whole = stretches.size() == 1 && stretches[0].count == columns.columns &&
+                          columns.columns % kQuadVector == 0;
     Quad sums[kRows * kByteColumns], added[kByteColumns];
     if (has_zeros_) add_up(columns, added);
     for (std::int64_t c = begin, rows; c < end; c += rows) {
@@ -182,9 +186,14 @@ class ShiftedBytes : ByteCall {
                    sums);
       Y* y = run_.output(0).template as<Y>() + (group * per_group_ + c) * places_;
       for (std::int64_t r = 0; r < rows; ++r, y += places_) {
-        Y ended[kByteColumns];
         if (has_zeros_) take_off(added, weights_.zero(row + r), sums + r * kByteColumns);
-        ending_.finish(sums + r * kByteColumns, columns.columns, row + r, ended);
+        const float multiplier = multipliers_[static_cast<std::size_t>(row + r)];
+        if (is_whole) {
+          ending_.finish(sums + r * kByteColumns, columns.columns, multiplier, y + stretches[0].at);
+          continue;
+        }
+        Y ended[kByteColumns];
+        ending_.finish(sums + r * kByteColumns, columns.columns, multiplier, ended);
         for (const Stretch& each : stretches)
           copy_row(reinterpret_cast<const Moved*>(ended) + each.place, 1, each.count,
                    reinterpret_cast<Moved*>(y) + each.at);
@@ -214,6 +223,7 @@ class ShiftedBytes : ByteCall {
   const std::shared_ptr<const TapRows> packed_;
   std::vector<std::int64_t>
       reads_;  ///< where output 0 of a group reads, quad by quad of a row of weights
+  std::vector<float> multipliers_;
   std::vector<Quad> starts_;  ///< of the sums of each channel: the bias, less what the zero point of images takes off
 };
 

@@ -275,12 +275,17 @@ ByteRange range_of(const reference::Body& body, std::span<const Tensor> inputs) 
   const auto zero = static_cast<std::int32_t>(reference::to_doubles(operands[2])[0]);
   const float scale = *operands[1].as<float>();
   const auto [low, high] = bounds_of(body.steps[body.steps.size() - 2], inputs);
-  return {.low = std::min(low, high),
-          .high = high,
-          .scale = scale,
-          .least = static_cast<float>(least) - static_cast<float>(zero),
-          .most = static_cast<float>(most) - static_cast<float>(zero),
-          .zero = zero};
+  ByteRange range{.low = std::min(low, high),
+                  .high = high,
+                  .scale = scale,
+                  .least = static_cast<float>(least) - static_cast<float>(zero),
+                  .most = static_cast<float>(most) - static_cast<float>(zero),
+                  .zero = zero};
+  if (scale != 1) return range;
+  const auto [first, last] = std::pair(range.least, range.most);  // cut once
+  range.least = std::clamp(range.low, first, last);
+  range.most = std::clamp(range.high, first, last);
+  return range;
 }
 
 }  // namespace
