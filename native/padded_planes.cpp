@@ -93,7 +93,6 @@ AOE_WIDE void copy_strided(const T* __restrict from, std::int64_t count, T* __re
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kStride];
 }
 
-/// The ends of what does not fill vectors are copied by two that overlap.
 /// 4 to 15 bytes, both ends over each other.
 inline void copy_few(const void* from, std::int64_t count, void* to) {
   const auto bytes = static_cast<std::size_t>(count);
@@ -109,6 +108,7 @@ inline void copy_few(const void* from, std::int64_t count, void* to) {
   bytes < 8 ? copy_ends(std::uint32_t{}) : copy_ends(std::uint64_t{});
 }
 
+/// The ends of what does not fill vectors are copied by two that overlap.
 template <typename T>
 AOE_WIDE inline void copy_dense(const T* from, std::int64_t count, T* to) {
   using Vector = typename Lanes<T>::Loose;

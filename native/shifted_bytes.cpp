@@ -176,7 +176,7 @@ class ShiftedBytes : ByteCall {
     const auto steps = std::ssize(reads_);
     const bool is_whole = stretches.size() == 1 && stretches[0].count == columns.columns &&
                           columns.columns % kQuadVector == 0;
-    Quad sums[kRows * kByteColumns], added[kByteColumns];
+    Quad sums[kRows * kByteColumns] = {}, added[kByteColumns];
     if (has_zeros_) add_up(columns, added);
     for (std::int64_t c = begin, rows; c < end; c += rows) {
       rows = std::min(kRows, end - c);
@@ -193,7 +193,7 @@ class ShiftedBytes : ByteCall {
           continue;
         }
         Y ended[kByteColumns];
-        ending_.finish(sums + r * kByteColumns, columns.columns, multiplier, ended);
+        ending_.finish(sums + r * kByteColumns, kByteColumns, multiplier, ended);
         for (const Stretch& each : stretches)
           copy_row(reinterpret_cast<const Moved*>(ended) + each.place, 1, each.count,
                    reinterpret_cast<Moved*>(y) + each.at);

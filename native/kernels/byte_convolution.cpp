@@ -8,6 +8,7 @@
 
 #include "native/anchor_run.h"
 #include "native/byte_call.h"
+#include "native/byte_depthwise.h"
 #include "native/kernel.h"
 #include "native/scratch.h"
 #include "native/shifted_bytes.h"
@@ -257,6 +258,7 @@ void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
   reference::parameter_at(zero_points, run.shape(1)[0] - 1);  // or the model is refused
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
+  if (is_byte_depthwise(run, window)) return run_byte_depthwise<Y>(run, window, zeros, ending);
   if (PlaceConvolution<Y>::takes(run, window))
     return PlaceConvolution<Y>(run, window, zeros, std::move(ending)).run();
   if (PaddedPlanes::takes(window)) return run_shifted_bytes<Y>(run, window, zeros, ending);

@@ -1,0 +1,216 @@
+// Channel by channel, in a copy with the zero point around it (padded_planes.h): bytes become 16 bits as they are read, of which
+// processors multiply and add two at a time.
+#include "native/byte_depthwise.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "native/padded_planes.h"
+#include "native/wide.h"
+
+namespace aoe::native {
+namespace {
+
+/// Taps that lie beside each other, two at a time, or one and a weight of 0: where, and weights as 16 bits each, the first in the lower ones.
+struct TapPairs {
+  const std::int64_t* places;
+  const std::int32_t* weights;
+  std::int64_t count;
+};
+
+#define AOE_BLOCKS tap_pairs
+#define AOE_BYTES 32
+#define AOE_VECTOR AOE_WIDE
+#define AOE_FIRST_OF_BOTH 0, 8, 1, 9, 2, 10, 3, 11
+#define AOE_LAST_OF_BOTH 4, 12, 5, 13, 6, 14, 7, 15
+#include "native/byte_depthwise.inc"
+#undef AOE_BLOCKS
+#undef AOE_BYTES
+#undef AOE_VECTOR
+#undef AOE_FIRST_OF_BOTH
+#undef AOE_LAST_OF_BOTH
+
+#if defined(__x86_64__)
+#define AOE_BLOCKS long_tap_pairs
+#define AOE_BYTES 64
+#define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
+#define AOE_FIRST_OF_BOTH 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define AOE_LAST_OF_BOTH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#include "native/byte_depthwise.inc"
+#undef AOE_BLOCKS
+#undef AOE_BYTES
+#undef AOE_VECTOR
+#undef AOE_FIRST_OF_BOTH
+#undef AOE_LAST_OF_BOTH
+
+bool has_long_pairs() {
+  static const bool has =
+      __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
+  return has;
+}
+#endif
+
+template <typename Byte>
+void sum_pairs(const TapPairs& taps, const Byte* from, std::int32_t start, std::int64_t count,
+               std::int32_t* sums) {
+#if defined(__x86_64__)
+  if (has_long_pairs()) return long_tap_pairs::sum_pairs(taps, from, start, count, sums);
+#endif
+  tap_pairs::sum_pairs(taps, from, start, count, sums);
+}
+
+/// Taps of a window in the order of their places, and which of them are pairs.
+class PairedTaps {
+ public:
+  explicit PairedTaps(const std::vector<std::int64_t>& taps) {
+    std::vector<std::int64_t> order(taps.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto place = [&](std::int64_t tap) { return taps[static_cast<std::size_t>(tap)]; };
+    std::ranges::sort(order, {}, place);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      places_.push_back(place(order[i]));
+      const bool has_next =
+          i + 1 < order.size() && place(order[i + 1]) == places_.back() + 1;
+      taps_.push_back({order[i], has_next ? order[i + 1] : -1});
+      if (has_next) ++i;
+    }
+  }
+
+  const std::vector<std::int64_t>& places() const { return places_; }
+
+  /// weight(tap) of each, as pairs.
+  template <typename Weight>
+  void read(const Weight& weight, std::vector<std::int32_t>& to) const {
+    to.clear();
+    for (const auto& [first, second] : taps_) {
+      const auto low = static_cast<std::uint16_t>(weight(first)),
+                 high = static_cast<std::uint16_t>(second < 0 ? 0 : weight(second));
+      to.push_back(static_cast<std::int32_t>(low | std::uint32_t{high} << 16));
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> places_;
+  std::vector<std::array<std::int64_t, 2>> taps_;
+};
+
+template <typename Y, typename Byte>
+class ByteDepthwise : ByteCall {
+ public:
+  ByteDepthwise(const Run& run, const reference::Window& window, std::size_t zeros,
+                const ChannelEnding& ending)
+      : ByteCall{run, window},
+        zero_(static_cast<std::int32_t>(reference::quant_parameter(run.inputs, zeros, 0)[0])),
+        weight_zeros_(reference::quant_parameter(run.inputs, zeros + 1, 0)),
+        ending_(ending) {}
+
+  void run() const {
+    const double cost = static_cast<double>(places_) *
+                        (0.1 + 0.01 * static_cast<double>(window_.kernel_elements()));
+    run_.threads.share(
+        run_.shape(0)[0] * outputs_, cost, [&](std::int64_t begin, std::int64_t end) {
+          std::vector<Byte> copies[2];
+          for (std::vector<Byte>& copy : copies)
+            copy.assign(static_cast<std::size_t>(planes_.elements() + kSlack),
+                        static_cast<Byte>(zero_));
+          Working working;
+          copy_plane(begin, copies[begin % 2]);
+          for (std::int64_t plane = begin; plane < end; ++plane) {
+            // Of the next one, too: what a core has just written in pieces it must not read in others.
+            if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
+            run_plane(plane, copies[plane % 2].data(), working);
+          }
+        });
+  }
+
+ private:
+  using Moved = std::conditional_t<sizeof(Y) == 1, std::uint8_t, Y>;
+  static constexpr std::int64_t kAtOnce = 1024;  ///< outputs whose sums the first-level cache keeps
+  static constexpr std::int64_t kSlack = 160;    ///< that is read behind the last output
+
+  struct Working {
+    std::vector<std::int32_t> weights;
+    std::int32_t sums[kAtOnce + kSlack];
+    Y ended[kAtOnce + kSlack];
+  };
+
+  void copy_plane(std::int64_t plane, std::vector<Byte>& copy) const {
+    const std::int64_t input = plane / outputs_ * groups_ + plane % outputs_ / per_group_;
+    planes_.copy(run_.inputs[0].as<std::uint8_t>() + input * window_.input_elements(),
+                 reinterpret_cast<std::uint8_t*>(copy.data()));
+  }
+
+  /// Weights as pairs; what the sums of a channel begin with: the bias, less what the zero point of images takes off.
+  std::int32_t read_weights(std::int64_t channel, std::vector<std::int32_t>& to) const {
+    const bool is_signed = run_.inputs[1].desc.dtype == DataType::kInt8;
+    const std::uint8_t* const from =
+        run_.inputs[1].as<std::uint8_t>() + channel * window_.kernel_elements();
+    const auto zero = static_cast<std::int32_t>(reference::parameter_at(weight_zeros_, channel));
+    std::int32_t sum = 0;
+    const auto weight = [&](std::int64_t tap) {
+      const std::int32_t byte = is_signed ? static_cast<std::int8_t>(from[tap]) : from[tap];
+      sum += byte - zero;
+      return byte - zero;
+    };
+    pairs_.read(weight, to);
+    return static_cast<std::int32_t>(static_cast<Quad>(ending_.bias_of(channel)) -
+                                     static_cast<Quad>(zero_ * sum));
+  }
+
+  void run_plane(std::int64_t plane, const Byte* copy, Working& working) const {
+    const std::int64_t channel = plane % outputs_, numbers = planes_.numbers();
+    const std::int32_t start = read_weights(channel, working.weights);
+    const TapPairs taps{pairs_.places().data(), working.weights.data(),
+                        std::ssize(working.weights)};
+    const float multiplier = ending_.multiplier_of(channel);
+    Y* const y = run_.output(0).template as<Y>() + plane * places_;
+    for (std::int64_t first = 0; first < numbers; first += kAtOnce) {
+      const std::int64_t end = std::min(numbers, first + kAtOnce);
+      sum_pairs(taps, copy + first, start, end - first, working.sums);
+      ending_.finish(reinterpret_cast<const Quad*>(working.sums),
+                     (end - first + kStored - 1) / kStored * kStored, multiplier, working.ended);
+      planes_.for_each_row(first, end,
+                           [&](std::int64_t at, std::int64_t output, std::int64_t count) {
+                             copy_row(reinterpret_cast<const Moved*>(working.ended) + at - first, 1,
+                                      count, reinterpret_cast<Moved*>(y) + output);
+                           });
+    }
+  }
+
+  static constexpr std::int64_t kStored = 64;  ///< so many bytes are written as one vector
+
+  const std::int64_t outputs_ = run_.shape(1)[0];
+  const std::int32_t zero_;
+  const std::vector<double> weight_zeros_;
+  const ChannelEnding& ending_;
+  const PaddedPlanes planes_{window_};
+  const PairedTaps pairs_{planes_.taps()};
+};
+
+}  // namespace
+
+bool is_byte_depthwise(const Run& run, const reference::Window& window) {
+  return run.shape(1)[1] == 1 && run.attrs.get_int("group", 1) > 1 && PaddedPlanes::takes(window);
+}
+
+template <typename Y>
+void run_byte_depthwise(const Run& run, const reference::Window& window, std::size_t zeros,
+                        const ChannelEnding& ending) {
+  if (run.inputs[0].desc.dtype == DataType::kInt8)
+    ByteDepthwise<Y, std::int8_t>(run, window, zeros, ending).run();
+  else
+    ByteDepthwise<Y, std::uint8_t>(run, window, zeros, ending).run();
+}
+
+template void run_byte_depthwise<std::int8_t>(const Run&, const reference::Window&, std::size_t,
+                                              const ChannelEnding&);
+template void run_byte_depthwise<std::uint8_t>(const Run&, const reference::Window&, std::size_t,
+                                               const ChannelEnding&);
+template void run_byte_depthwise<float>(const Run&, const reference::Window&, std::size_t,
+                                        const ChannelEnding&);
+template void run_byte_depthwise<std::int32_t>(const Run&, const reference::Window&, std::size_t,
+                                               const ChannelEnding&);
+
+}  // namespace aoe::native
