@@ -122,18 +122,27 @@ class ByteDepthwise : ByteCall {
             if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
             run_plane(plane, copies[plane % 2].data(), working);
           }
+          put_down(working);
         });
   }
 
  private:
   using Moved = std::conditional_t<sizeof(Y) == 1, std::uint8_t, Y>;
   static constexpr std::int64_t kAtOnce = 1024;  ///< outputs whose sums the first-level cache keeps
-  static constexpr std::int64_t kSlack = 160;    ///< that is read behind the last output
+  static constexpr std::int64_t kSlack = 192;    ///< that is read behind the last output
 
+  /// Outputs that are ready: numbers [first, end) of a plane at y.
+  struct Ready {
+    Y* y;
+    std::int64_t first, end;
+  };
+  /// Rows of what is ready are copied behind the sums of what comes next, for the same reason as above.
   struct Working {
     std::vector<std::int32_t> weights;
-    std::int32_t sums[kAtOnce + kSlack];
-    Y ended[kAtOnce + kSlack];
+    alignas(64) std::int32_t sums[kAtOnce + kSlack];
+    alignas(64) Y ended[2][kAtOnce + kSlack];
+    Ready ready = {};
+    int turn = 0;
   };
 
   void copy_plane(std::int64_t plane, std::vector<Byte>& copy) const {
@@ -169,14 +178,23 @@ class ByteDepthwise : ByteCall {
     for (std::int64_t first = 0; first < numbers; first += kAtOnce) {
       const std::int64_t end = std::min(numbers, first + kAtOnce);
       sum_pairs(taps, copy + first, start, end - first, working.sums);
+      put_down(working);
+      working.turn ^= 1;
+      working.ready = {y, first, end};
       ending_.finish(reinterpret_cast<const Quad*>(working.sums),
-                     (end - first + kStored - 1) / kStored * kStored, multiplier, working.ended);
-      planes_.for_each_row(first, end,
-                           [&](std::int64_t at, std::int64_t output, std::int64_t count) {
-                             copy_row(reinterpret_cast<const Moved*>(working.ended) + at - first, 1,
-                                      count, reinterpret_cast<Moved*>(y) + output);
-                           });
+                     (end - first + kStored - 1) / kStored * kStored, multiplier,
+                     working.ended[working.turn]);
     }
+  }
+
+  void put_down(Working& working) const {
+    const auto [y, first, end] = working.ready;
+    const auto* const from = reinterpret_cast<const Moved*>(working.ended[working.turn]);
+    planes_.for_each_row(first, end,
+                         [&, begin = first, to = reinterpret_cast<Moved*>(y)](
+                             std::int64_t at, std::int64_t output, std::int64_t count) {
+                           copy_row(from + at - begin, 1, count, to + output);
+                         });
   }
 
   static constexpr std::int64_t kStored = 64;  ///< so many bytes are written as one vector
