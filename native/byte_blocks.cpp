@@ -81,12 +81,17 @@ void make_real(const Quad* sums, std::int64_t columns, float multiplier, float* 
 
 void make_bytes(const Quad* sums, std::int64_t columns, float multiplier, const ByteRange& range,
                 std::uint8_t* to) {
+  make_byte_rows(sums, 1, columns, &multiplier, range, to, 0);
+}
+
+void make_byte_rows(const Quad* sums, std::int64_t rows, std::int64_t columns,
+                    const float* multipliers, const ByteRange& range, std::uint8_t* to,
+                    std::int64_t stride) {
 #if defined(__x86_64__)
-  using long_byte_blocks::kLanes;
   if (has_long_quads())
-    return long_byte_blocks::make_bytes(sums, vectors_of(columns, kLanes), multiplier, range, to);
+    return long_byte_blocks::make_byte_rows(sums, rows, columns, multipliers, range, to, stride);
 #endif
-  byte_blocks::make_bytes(sums, vectors_of(columns, byte_blocks::kLanes), multiplier, range, to);
+  byte_blocks::make_byte_rows(sums, rows, columns, multipliers, range, to, stride);
 }
 
 }  // namespace aoe::native

@@ -70,30 +70,44 @@ class PairedTaps {
     const auto place = [&](std::int64_t tap) { return taps[static_cast<std::size_t>(tap)]; };
     std::ranges::sort(order, {}, place);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      places_.push_back(place(order[i]));
-      const bool has_next =
-          i + 1 < order.size() && place(order[i + 1]) == places_.back() + 1;
-      taps_.push_back({order[i], has_next ? order[i + 1] : -1});
+      places.push_back(place(order[i]));
+      const bool has_next = i + 1 < order.size() && place(order[i + 1]) == places.back() + 1;
+      pairs.push_back({order[i], has_next ? order[i + 1] : -1});
       if (has_next) ++i;
     }
   }
 
-  const std::vector<std::int64_t>& places() const { return places_; }
+  std::vector<std::int64_t> places;
+  std::vector<std::array<std::int64_t, 2>> pairs;  ///< of taps; the second may be none
+};
 
-  /// weight(tap) of each, as pairs.
-  template <typename Weight>
-  void read(const Weight& weight, std::vector<std::int32_t>& to) const {
-    to.clear();
-    for (const auto& [first, second] : taps_) {
-      const auto low = static_cast<std::uint16_t>(weight(first)),
-                 high = static_cast<std::uint16_t>(second < 0 ? 0 : weight(second));
-      to.push_back(static_cast<std::int32_t>(low | std::uint32_t{high} << 16));
+/// The weights of all channels as pairs, less their zero points, and what those of each add up to.
+struct PairedWeights {
+  PairedWeights(const Tensor& weights, const std::vector<double>& zeros, const PairedTaps& taps)
+      : order(taps.pairs) {
+    const bool is_signed = weights.desc.dtype == DataType::kInt8;
+    const std::int64_t channels = weights.desc.shape[0], each = weights.elements() / channels;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const std::uint8_t* const from = weights.as<std::uint8_t>() + c * each;
+      const auto zero = static_cast<std::int32_t>(reference::parameter_at(zeros, c));
+      const auto weight = [&](std::int64_t tap) {
+        if (tap < 0) return std::int32_t{0};
+        return (is_signed ? static_cast<std::int8_t>(from[tap]) : from[tap]) - zero;
+      };
+      Quad sum = 0;
+      for (const auto& [first, second] : taps.pairs) {
+        const std::int32_t low = weight(first), high = weight(second);
+        sum += static_cast<Quad>(low + high);
+        pairs.push_back(static_cast<std::int32_t>(static_cast<std::uint16_t>(low) |
+                                                  static_cast<Quad>(high) << 16));
+      }
+      sums.push_back(sum);
     }
   }
 
- private:
-  std::vector<std::int64_t> places_;
-  std::vector<std::array<std::int64_t, 2>> taps_;
+  std::vector<std::array<std::int64_t, 2>> order;
+  std::vector<std::int32_t> pairs;
+  std::vector<Quad> sums;
 };
 
 template <typename Y, typename Byte>
@@ -103,8 +117,8 @@ class ByteDepthwise : ByteCall {
                 const ChannelEnding& ending)
       : ByteCall{run, window},
         zero_(static_cast<std::int32_t>(reference::quant_parameter(run.inputs, zeros, 0)[0])),
-        weight_zeros_(reference::quant_parameter(run.inputs, zeros + 1, 0)),
-        ending_(ending) {}
+        ending_(ending),
+        weights_(weights_of(run, reference::quant_parameter(run.inputs, zeros + 1, 0))) {}
 
   void run() const {
     const double cost = static_cast<double>(places_) *
@@ -138,7 +152,6 @@ class ByteDepthwise : ByteCall {
   };
   /// Rows of what is ready are copied behind the sums of what comes next, for the same reason as above.
   struct Working {
-    std::vector<std::int32_t> weights;
     alignas(64) std::int32_t sums[kAtOnce + kSlack];
     alignas(64) Y ended[2][kAtOnce + kSlack];
     Ready ready = {};
@@ -151,33 +164,27 @@ class ByteDepthwise : ByteCall {
                  reinterpret_cast<std::uint8_t*>(copy.data()));
   }
 
-  /// Weights as pairs; what the sums of a channel begin with: the bias, less what the zero point of images takes off.
-  std::int32_t read_weights(std::int64_t channel, std::vector<std::int32_t>& to) const {
-    const bool is_signed = run_.inputs[1].desc.dtype == DataType::kInt8;
-    const std::uint8_t* const from =
-        run_.inputs[1].as<std::uint8_t>() + channel * window_.kernel_elements();
-    const auto zero = static_cast<std::int32_t>(reference::parameter_at(weight_zeros_, channel));
-    std::int32_t sum = 0;
-    const auto weight = [&](std::int64_t tap) {
-      const std::int32_t byte = is_signed ? static_cast<std::int8_t>(from[tap]) : from[tap];
-      sum += byte - zero;
-      return byte - zero;
-    };
-    pairs_.read(weight, to);
-    return static_cast<std::int32_t>(static_cast<Quad>(ending_.bias_of(channel)) -
-                                     static_cast<Quad>(zero_ * sum));
+  /// Kept from run to run where no zero point has a part in them. (Of very narrow images other taps lie beside each other.)
+  std::shared_ptr<const PairedWeights> weights_of(const Run& run,
+                                                  const std::vector<double>& zeros) const {
+    const auto make = [&] { return PairedWeights(run.inputs[1], zeros, taps_); };
+    if (std::ranges::all_of(zeros, [](double zero) { return zero == 0; }))
+      if (auto kept = run.made_of(1, make); kept->order == taps_.pairs) return kept;
+    return std::make_shared<const PairedWeights>(make());
   }
 
   void run_plane(std::int64_t plane, const Byte* copy, Working& working) const {
     const std::int64_t channel = plane % outputs_, numbers = planes_.numbers();
-    const std::int32_t start = read_weights(channel, working.weights);
-    const TapPairs taps{pairs_.places().data(), working.weights.data(),
-                        std::ssize(working.weights)};
+    const Quad start =
+        static_cast<Quad>(ending_.bias_of(channel)) -
+        static_cast<Quad>(zero_) * weights_->sums[static_cast<std::size_t>(channel)];
+    const auto pairs = std::ssize(taps_.places);
+    const TapPairs taps{taps_.places.data(), weights_->pairs.data() + channel * pairs, pairs};
     const float multiplier = ending_.multiplier_of(channel);
     Y* const y = run_.output(0).template as<Y>() + plane * places_;
     for (std::int64_t first = 0; first < numbers; first += kAtOnce) {
       const std::int64_t end = std::min(numbers, first + kAtOnce);
-      sum_pairs(taps, copy + first, start, end - first, working.sums);
+      sum_pairs(taps, copy + first, static_cast<std::int32_t>(start), end - first, working.sums);
       put_down(working);
       working.turn ^= 1;
       working.ready = {y, first, end};
@@ -193,7 +200,7 @@ class ByteDepthwise : ByteCall {
     planes_.for_each_row(first, end,
                          [&, begin = first, to = reinterpret_cast<Moved*>(y)](
                              std::int64_t at, std::int64_t output, std::int64_t count) {
-                           copy_row(from + at - begin, 1, count, to + output);
+                           copy_over(from + at - begin, count, places_ - output, to + output);
                          });
   }
 
@@ -201,10 +208,10 @@ class ByteDepthwise : ByteCall {
 
   const std::int64_t outputs_ = run_.shape(1)[0];
   const std::int32_t zero_;
-  const std::vector<double> weight_zeros_;
   const ChannelEnding& ending_;
   const PaddedPlanes planes_{window_};
-  const PairedTaps pairs_{planes_.taps()};
+  const PairedTaps taps_{planes_.taps()};
+  const std::shared_ptr<const PairedWeights> weights_;
 };
 
 }  // namespace

@@ -177,7 +177,7 @@ class ShiftedBytes : ByteCall {
     const bool is_whole = stretches.size() == 1 && stretches[0].count == columns.columns &&
                           columns.columns % kQuadVector == 0;
     alignas(64) Quad sums[kRows * kByteColumns] = {}, added[kByteColumns];
-    alignas(64) Y ended[kRows * kByteColumns];
+    alignas(64) Y ended[(kRows + 1) * kByteColumns];  // and what is copied behind the last
     if (has_zeros_) add_up(columns, added);
     for (std::int64_t c = begin, rows; c < end; c += rows) {
       rows = std::min(kRows, end - c);
@@ -186,26 +186,28 @@ class ShiftedBytes : ByteCall {
       sum_products({weights.data, weights.stride, steps, starts_.data() + row}, columns, rows,
                    sums);
       Y* const y = run_.output(0).template as<Y>() + (group * per_group_ + c) * places_;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        Quad* const sum = sums + r * kByteColumns;
-        if (has_zeros_) take_off(added, weights_.zero(row + r), sum);
-        const float multiplier = multipliers_[static_cast<std::size_t>(row + r)];
-        if (is_whole)
-          ending_.finish(sum, columns.columns, multiplier, y + r * places_ + stretches[0].at);
-        else
-          ending_.finish(sum, kByteColumns, multiplier, ended + r * kByteColumns);
+      if (has_zeros_)
+        for (std::int64_t r = 0; r < rows; ++r)
+          take_off(added, weights_.zero(row + r), sums + r * kByteColumns);
+      const float* const factors = multipliers_.data() + row;
+      if (is_whole) {
+        ending_.finish_rows(sums, rows, columns.columns, factors, y + stretches[0].at, places_);
+        continue;
       }
-      if (!is_whole) put_down(ended, stretches, rows, y);
+      ending_.finish_rows(sums, rows, kByteColumns, factors, ended, kByteColumns);
+      put_down(ended, stretches, rows, y);
     }
   }
 
   /// (What a core has just written as a vector it must not read in other pieces: rows are copied when all are there.)
   void put_down(const Y* ended, const std::vector<Stretch>& stretches, std::int64_t rows,
                 Y* y) const {
+    if (stretches.empty()) return;
+    const std::int64_t end = stretches.back().at + stretches.back().count;
     for (std::int64_t r = 0; r < rows; ++r)
-      for (const Stretch& each : stretches)
-        copy_row(reinterpret_cast<const Moved*>(ended) + r * kByteColumns + each.place, 1,
-                 each.count, reinterpret_cast<Moved*>(y) + r * places_ + each.at);
+      for (const auto& [place, at, count] : stretches)
+        copy_over(reinterpret_cast<const Moved*>(ended) + r * kByteColumns + place, count, end - at,
+                  reinterpret_cast<Moved*>(y) + r * places_ + at);
   }
 
   /// What the bytes that each column reads add up to.
