@@ -221,7 +221,7 @@ Geometry draw_byte_geometry(Draw& draw) {
   drawn.x[1] = groups;
   drawn.weight[0] = groups * draw.in(1, 2);
   drawn.weight[1] = 1;
-  if (draw.chance(30)) drawn.weight.back() = draw.in(4, 6);
+  if (draw.chance(30)) drawn.weight.back() = draw.in(4, 6), drawn.x.back() += 8;
   return drawn;
 }
 
