@@ -34,8 +34,8 @@ struct ChannelEnding {
   template <typename Y>
   void apply(const std::int32_t* sums, std::int64_t channel, Y* to) const {
     Quad with_bias[kColumns];
-    for (std::int64_t j = 0; j < kColumns; ++j)
-      with_bias[j] = static_cast<Quad>(sums[j]) + static_cast<Quad>(bias_of(channel));
+    const auto more = static_cast<Quad>(bias_of(channel));
+    for (std::int64_t j = 0; j < kColumns; ++j) with_bias[j] = static_cast<Quad>(sums[j]) + more;
     finish(with_bias, kColumns, multiplier_of(channel), to);
   }
 

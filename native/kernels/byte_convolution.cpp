@@ -216,33 +216,50 @@ class PlaceConvolution : ByteCall {
                        columns = std::min(kColumns, per_group_ - panel * kColumns);
     const QuadPanel& right =
         (*panels_)[static_cast<std::size_t>(group % groups_ * panels_of_group_ + panel)];
-    constexpr std::int64_t kMostPlaces = QuadPanel::kMostRows;
-    Quad products[kMostPlaces * kColumns], right_zeros[kColumns] = {};
-    std::int32_t sums[kMostPlaces * kColumns] = {}, turned[kColumns * kMostPlaces];
+    Quad products[kMostPlaces * kColumns], right_zeros[kColumns] = {}, biases[kColumns] = {};
+    float factors[kColumns];
+    std::int32_t sums[kMostPlaces * kColumns] = {};
+    alignas(64) std::int32_t turned[kColumns * kMostPlaces];
+    alignas(64) Y ended[kColumns * kMostPlaces];
     right.multiply(rows, first, count, columns, products);
-    for (std::int64_t j = 0; j < columns; ++j) right_zeros[j] = weights_.zero(channel + j);
-    for (std::int64_t r = 0; r < count; ++r)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      right_zeros[j] = weights_.zero(channel + j);
+      biases[j] = static_cast<Quad>(ending_.bias_of(channel + j));
+      factors[j] = ending_.multiplier_of(channel + j);
+    }
+    for (std::int64_t r = 0; r < count; ++r) {
+      std::int32_t* const to = sums + r * kColumns;
       take_off_zeros(products + r * kColumns, x_.zero(0), right.sums(),
                      rows.sum(first + r) - x_.zero(0) * static_cast<Quad>(length_), right_zeros,
-                     kColumns, sums + r * kColumns);
-    turn(sums, count, turned);
+                     kColumns, to);
+      add(biases, to);
+    }
+    turn(sums, turned);
+    ending_.finish_rows(reinterpret_cast<const Quad*>(turned), columns, kMostPlaces, factors, ended,
+                        kMostPlaces);
     Y* y =
         run_.output(0).template as<Y>() + (group * per_group_ + panel * kColumns) * places_ + first;
     for (std::int64_t j = 0; j < columns; ++j, y += places_)
-      for (std::int64_t r = 0; r < count; r += kColumns) {
-        Y ended[kColumns];
-        ending_.apply(turned + j * kMostPlaces + r, channel + j, ended);
-        std::copy_n(ended, std::min(kColumns, count - r), y + r);
-      }
+      copy_row(reinterpret_cast<const Moved*>(ended) + j * kMostPlaces, 1, count,
+               reinterpret_cast<Moved*>(y));
+  }
+
+  AOE_WIDE static void add(const Quad* biases, std::int32_t* __restrict to) {
+    for (std::int64_t j = 0; j < kColumns; ++j)
+      to[j] = static_cast<std::int32_t>(static_cast<Quad>(to[j]) + biases[j]);
   }
 
   /// to[j][r] = sums[r][j].
-  AOE_WIDE static void turn(const std::int32_t* sums, std::int64_t count, std::int32_t* to) {
-    for (std::int64_t r = 0; r < count; r += kFloats)
+  AOE_WIDE static void turn(const std::int32_t* sums, std::int32_t* to) {
+    for (std::int64_t r = 0; r < kMostPlaces; r += kFloats)
       for (std::int64_t j = 0; j < kColumns; j += kFloats)
         transpose_block(sums + r * kColumns + j, kColumns, to + j * QuadPanel::kMostRows + r,
                         QuadPanel::kMostRows);
   }
+
+  using Moved = std::conditional_t<sizeof(Y) == 1, std::uint8_t, Y>;
+  static constexpr std::int64_t kMostPlaces = QuadPanel::kMostRows;
+  static_assert(kMostPlaces == kByteColumns);
 
   const std::int64_t panels_of_group_ = (per_group_ + kColumns - 1) / kColumns;
   const ByteFactor x_, weights_;
