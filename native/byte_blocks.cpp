@@ -12,20 +12,19 @@ namespace {
 /// The bytes of four vectors one behind the other.
 #define AOE_JOIN_TWO(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #define AOE_PLACES_16 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-#define AOE_PLACES_32 \
-  AOE_PLACES_16, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-#define AOE_PLACES_64                                                                        \
-  AOE_PLACES_32, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, \
-      51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63
+#define AOE_PLACES_32 AOE_PLACES_16, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+#define AOE_PLACES_64                                                                            \
+  AOE_PLACES_32, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, \
+      52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63
 
 #define AOE_BLOCKS byte_blocks
 #define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
 #define AOE_MOST_ROWS 3
 #define AOE_MOST_VECTORS 2
-#define AOE_JOIN_FOUR(x)                                                     \
-  AOE_JOIN_TWO(AOE_JOIN_TWO(x[0], x[1], AOE_PLACES_16),                      \
-               AOE_JOIN_TWO(x[2], x[3], AOE_PLACES_16), AOE_PLACES_32)
+#define AOE_JOIN_FOUR(x)                                                                         \
+  AOE_JOIN_TWO(AOE_JOIN_TWO(x[0], x[1], AOE_PLACES_16), AOE_JOIN_TWO(x[2], x[3], AOE_PLACES_16), \
+               AOE_PLACES_32)
 #include "native/byte_blocks.inc"
 #undef AOE_BLOCKS
 #undef AOE_BYTES
@@ -40,9 +39,9 @@ namespace {
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
 #define AOE_MOST_ROWS 6
 #define AOE_MOST_VECTORS 4
-#define AOE_JOIN_FOUR(x)                                                     \
-  AOE_JOIN_TWO(AOE_JOIN_TWO(x[0], x[1], AOE_PLACES_32),                      \
-               AOE_JOIN_TWO(x[2], x[3], AOE_PLACES_32), AOE_PLACES_64)
+#define AOE_JOIN_FOUR(x)                                                                         \
+  AOE_JOIN_TWO(AOE_JOIN_TWO(x[0], x[1], AOE_PLACES_32), AOE_JOIN_TWO(x[2], x[3], AOE_PLACES_32), \
+               AOE_PLACES_64)
 #include "native/byte_blocks.inc"
 #undef AOE_BLOCKS
 #undef AOE_BYTES
@@ -52,7 +51,8 @@ namespace {
 #undef AOE_JOIN_FOUR
 
 bool has_long_quads() {
-  static const bool has = __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
+  static const bool has =
+      __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
   return has;
 }
 #endif
@@ -81,10 +81,10 @@ void make_real(const Quad* sums, std::int64_t columns, float multiplier, float* 
 
 void make_bytes(const Quad* sums, std::int64_t columns, float multiplier, const ByteRange& range,
                 std::uint8_t* to) {
-  make_byte_rows(sums, 1, columns, &multiplier, range, to, 0);
+  make_byte_rows({sums, 0}, 1, columns, &multiplier, range, to, 0);
 }
 
-void make_byte_rows(const Quad* sums, std::int64_t rows, std::int64_t columns,
+void make_byte_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
                     const float* multipliers, const ByteRange& range, std::uint8_t* to,
                     std::int64_t stride) {
 #if defined(__x86_64__)

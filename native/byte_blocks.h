@@ -43,8 +43,8 @@ void make_real(const Quad* sums, std::int64_t columns, float multiplier, float* 
 /// The same as bytes: rounded, halves to even numbers; NaN is 0.
 void make_bytes(const Quad* sums, std::int64_t columns, float multiplier, const ByteRange& range,
                 std::uint8_t* to);
-/// Of rows of sums, kByteColumns from one to the next, each by its multiplier, and those of bytes `stride` behind each other.
-void make_byte_rows(const Quad* sums, std::int64_t rows, std::int64_t columns,
+/// Of rows of sums, each by its multiplier, and those of bytes `stride` behind each other.
+void make_byte_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
                     const float* multipliers, const ByteRange& range, std::uint8_t* to,
                     std::int64_t stride);
 

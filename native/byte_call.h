@@ -51,16 +51,16 @@ struct ChannelEnding {
     static_assert(sizeof(Byte) == 1);
     make_bytes(sums, columns, multiplier, range, reinterpret_cast<std::uint8_t*>(to));
   }
-  /// Rows of sums, kByteColumns from one to the next, of channels each with its multiplier.
+  /// Rows of sums of channels, each with its multiplier.
   template <typename Y>
-  void finish_rows(const Quad* sums, std::int64_t rows, std::int64_t columns,
+  void finish_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
                    const float* factors, Y* to, std::int64_t stride) const {
     if constexpr (sizeof(Y) == 1)
       return make_byte_rows(sums, rows, columns, factors, range,
                             reinterpret_cast<std::uint8_t*>(to), stride);
     else
       for (std::int64_t r = 0; r < rows; ++r)
-        finish(sums + r * kByteColumns, columns, factors[r], to + r * stride);
+        finish(sums.row(r), columns, factors[r], to + r * stride);
   }
 };
 

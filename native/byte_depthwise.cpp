@@ -123,45 +123,38 @@ class ByteDepthwise : ByteCall {
   void run() const {
     const double cost = static_cast<double>(places_) *
                         (0.1 + 0.01 * static_cast<double>(window_.kernel_elements()));
-    run_.threads.share(
-        run_.shape(0)[0] * outputs_, cost, [&](std::int64_t begin, std::int64_t end) {
-          std::vector<Byte> copies[2];
-          for (std::vector<Byte>& copy : copies)
-            copy.assign(static_cast<std::size_t>(planes_.elements() + kSlack),
-                        static_cast<Byte>(zero_));
-          Working working;
-          copy_plane(begin, copies[begin % 2]);
-          for (std::int64_t plane = begin; plane < end; ++plane) {
-            // Of the next one, too: what a core has just written in pieces it must not read in others.
-            if (plane + 1 < end) copy_plane(plane + 1, copies[(plane + 1) % 2]);
-            run_plane(plane, copies[plane % 2].data(), working);
-          }
-          put_down(working);
-        });
+    run_.threads.share(run_.shape(0)[0] * outputs_, cost,
+                       [&](std::int64_t begin, std::int64_t end) {
+                         Working working;
+                         for (std::vector<Byte>& copy : working.copies)
+                           copy.assign(static_cast<std::size_t>(planes_.elements() + kSlack),
+                                       static_cast<Byte>(zero_));
+                         copy_plane(begin, working);
+                         for (std::int64_t plane = begin, count; plane < end; plane += count) {
+                           count = std::min(planes_at_once_, end - plane);
+                           for (std::int64_t first = 0; first < numbers_; first += kAtOnce)
+                             run_planes(plane, count, end, first, working);
+                         }
+                       });
   }
 
  private:
   using Moved = std::conditional_t<sizeof(Y) == 1, std::uint8_t, Y>;
   static constexpr std::int64_t kAtOnce = 1024;  ///< outputs whose sums the first-level cache keeps
+  static constexpr std::int64_t kStored = 64;    ///< so many bytes are written as one vector
   static constexpr std::int64_t kSlack = 192;    ///< that is read behind the last output
 
-  /// Outputs that are ready: numbers [first, end) of a plane at y.
-  struct Ready {
-    Y* y;
-    std::int64_t first, end;
-  };
-  /// Rows of what is ready are copied behind the sums of what comes next, for the same reason as above.
   struct Working {
+    std::vector<Byte> copies[2];  ///< of a plane and the next one
     alignas(64) std::int32_t sums[kAtOnce + kSlack];
-    alignas(64) Y ended[2][kAtOnce + kSlack];
-    Ready ready = {};
-    int turn = 0;
+    alignas(64) Y ended[kAtOnce + kSlack];
+    float factors[kAtOnce / kStored];
   };
 
-  void copy_plane(std::int64_t plane, std::vector<Byte>& copy) const {
+  void copy_plane(std::int64_t plane, Working& working) const {
     const std::int64_t input = plane / outputs_ * groups_ + plane % outputs_ / per_group_;
     planes_.copy(run_.inputs[0].as<std::uint8_t>() + input * window_.input_elements(),
-                 reinterpret_cast<std::uint8_t*>(copy.data()));
+                 reinterpret_cast<std::uint8_t*>(working.copies[plane % 2].data()));
   }
 
   /// Kept from run to run where no zero point has a part in them. (Of very narrow images other taps lie beside each other.)
@@ -173,43 +166,51 @@ class ByteDepthwise : ByteCall {
     return std::make_shared<const PairedWeights>(make());
   }
 
-  void run_plane(std::int64_t plane, const Byte* copy, Working& working) const {
-    const std::int64_t channel = plane % outputs_, numbers = planes_.numbers();
-    const Quad start =
-        static_cast<Quad>(ending_.bias_of(channel)) -
-        static_cast<Quad>(zero_) * weights_->sums[static_cast<std::size_t>(channel)];
+  /// Outputs from number `first` on of `count` planes, of all up to `end` that this thread has.
+  void run_planes(std::int64_t plane, std::int64_t count, std::int64_t end, std::int64_t first,
+                  Working& working) const {
+    const std::int64_t numbers = std::min(kAtOnce, numbers_ - first);
+    for (std::int64_t i = 0; i < count; ++i) {
+      // Of the next one, too: what a core has just written in pieces it must not read in others.
+      if (first == 0 && plane + i + 1 < end) copy_plane(plane + i + 1, working);
+      working.factors[i] = ending_.multiplier_of((plane + i) % outputs_);
+      sum_plane(plane + i, first, numbers, working, working.sums + i * stride_);
+    }
+    ending_.finish_rows({reinterpret_cast<const Quad*>(working.sums), stride_}, count,
+                        (numbers + kStored - 1) / kStored * kStored, working.factors, working.ended,
+                        stride_);
+    Y* y = run_.output(0).template as<Y>() + plane * places_;
+    for (std::int64_t i = 0; i < count; ++i, y += places_)
+      put_down(working.ended + i * stride_, first, first + numbers, y);
+  }
+
+  void sum_plane(std::int64_t plane, std::int64_t first, std::int64_t numbers,
+                 const Working& working, std::int32_t* sums) const {
+    const std::int64_t channel = plane % outputs_;
+    const Quad start = static_cast<Quad>(ending_.bias_of(channel)) -
+                       static_cast<Quad>(zero_) * weights_->sums[static_cast<std::size_t>(channel)];
     const auto pairs = std::ssize(taps_.places);
     const TapPairs taps{taps_.places.data(), weights_->pairs.data() + channel * pairs, pairs};
-    const float multiplier = ending_.multiplier_of(channel);
-    Y* const y = run_.output(0).template as<Y>() + plane * places_;
-    for (std::int64_t first = 0; first < numbers; first += kAtOnce) {
-      const std::int64_t end = std::min(numbers, first + kAtOnce);
-      sum_pairs(taps, copy + first, static_cast<std::int32_t>(start), end - first, working.sums);
-      put_down(working);
-      working.turn ^= 1;
-      working.ready = {y, first, end};
-      ending_.finish(reinterpret_cast<const Quad*>(working.sums),
-                     (end - first + kStored - 1) / kStored * kStored, multiplier,
-                     working.ended[working.turn]);
-    }
+    sum_pairs(taps, working.copies[plane % 2].data() + first, static_cast<std::int32_t>(start),
+              numbers, sums);
   }
 
-  void put_down(Working& working) const {
-    const auto [y, first, end] = working.ready;
-    const auto* const from = reinterpret_cast<const Moved*>(working.ended[working.turn]);
-    planes_.for_each_row(first, end,
-                         [&, begin = first, to = reinterpret_cast<Moved*>(y)](
-                             std::int64_t at, std::int64_t output, std::int64_t count) {
-                           copy_over(from + at - begin, count, places_ - output, to + output);
-                         });
+  void put_down(const Y* ended, std::int64_t first, std::int64_t end, Y* y) const {
+    const auto* const from = reinterpret_cast<const Moved*>(ended);
+    auto* const to = reinterpret_cast<Moved*>(y);
+    planes_.for_each_row(first, end, [&](std::int64_t at, std::int64_t output, std::int64_t count) {
+      copy_over(from + (at - first), count, places_ - output, to + output);
+    });
   }
-
-  static constexpr std::int64_t kStored = 64;  ///< so many bytes are written as one vector
 
   const std::int64_t outputs_ = run_.shape(1)[0];
   const std::int32_t zero_;
   const ChannelEnding& ending_;
   const PaddedPlanes planes_{window_};
+  const std::int64_t numbers_ = planes_.numbers();
+  /// Of planes whose outputs are made at once, and how many: of small ones several.
+  const std::int64_t stride_ = (std::min(numbers_, kAtOnce) + kStored - 1) / kStored * kStored,
+                     planes_at_once_ = kAtOnce / stride_;
   const PairedTaps taps_{planes_.taps()};
   const std::shared_ptr<const PairedWeights> weights_;
 };

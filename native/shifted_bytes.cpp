@@ -11,8 +11,9 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kQuad = 4;                             ///< channels of one
-constexpr std::int64_t kQuadVector = 16;  ///< of quads: so many outputs are read and written at least
+constexpr std::int64_t kQuad = 4;  ///< channels of one
+constexpr std::int64_t kQuadVector =
+    16;  ///< of quads: so many outputs are read and written at least
 constexpr std::int64_t kBlock = kByteColumns;  ///< outputs at a time, at most
 
 /// Planes of quads of channels, group by group.
@@ -96,7 +97,9 @@ class TapRows {
   Rows<const Quad> from(std::int64_t row) const { return rows_.from(row, 0); }
 
  private:
-  static std::int64_t width(std::int64_t channels) { return (channels + kQuad - 1) / kQuad * kQuad; }
+  static std::int64_t width(std::int64_t channels) {
+    return (channels + kQuad - 1) / kQuad * kQuad;
+  }
 
   std::vector<Quad> sums_;
   const QuadRows rows_;
@@ -122,8 +125,8 @@ class ShiftedBytes : ByteCall {
     for (std::int64_t row = 0; row < run.shape(1)[0]; ++row) {
       multipliers_.push_back(ending_.multiplier_of(row));
       starts_.push_back(static_cast<Quad>(ending_.bias_of(row)) -
-                        zero * (packed_->sum(row) -
-                                static_cast<Quad>(length_) * weights_.zero(row)));
+                        zero *
+                            (packed_->sum(row) - static_cast<Quad>(length_) * weights_.zero(row)));
     }
   }
 
@@ -191,10 +194,11 @@ class ShiftedBytes : ByteCall {
           take_off(added, weights_.zero(row + r), sums + r * kByteColumns);
       const float* const factors = multipliers_.data() + row;
       if (is_whole) {
-        ending_.finish_rows(sums, rows, columns.columns, factors, y + stretches[0].at, places_);
+        ending_.finish_rows({sums, kByteColumns}, rows, columns.columns, factors,
+                            y + stretches[0].at, places_);
         continue;
       }
-      ending_.finish_rows(sums, rows, kByteColumns, factors, ended, kByteColumns);
+      ending_.finish_rows({sums, kByteColumns}, rows, kByteColumns, factors, ended, kByteColumns);
       put_down(ended, stretches, rows, y);
     }
   }
@@ -233,7 +237,8 @@ class ShiftedBytes : ByteCall {
   std::vector<std::int64_t>
       reads_;  ///< where output 0 of a group reads, quad by quad of a row of weights
   std::vector<float> multipliers_;
-  std::vector<Quad> starts_;  ///< of the sums of each channel: the bias, less what the zero point of images takes off
+  std::vector<Quad>
+      starts_;  ///< of the sums of each channel: the bias, less what the zero point of images takes off
 };
 
 }  // namespace

@@ -235,8 +235,8 @@ class PlaceConvolution : ByteCall {
       add(biases, to);
     }
     turn(sums, turned);
-    ending_.finish_rows(reinterpret_cast<const Quad*>(turned), columns, kMostPlaces, factors, ended,
-                        kMostPlaces);
+    ending_.finish_rows({reinterpret_cast<const Quad*>(turned), kMostPlaces}, columns, kMostPlaces,
+                        factors, ended, kMostPlaces);
     Y* y =
         run_.output(0).template as<Y>() + (group * per_group_ + panel * kColumns) * places_ + first;
     for (std::int64_t j = 0; j < columns; ++j, y += places_)
