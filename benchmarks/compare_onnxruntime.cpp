@@ -31,6 +31,7 @@ struct Settings {
   int disturbers = 0;
   bool mixed_precision = false;
   std::string input_shape;  ///< as of atc
+  std::string sizes;        ///< of runs, where these leave some open
   std::string feed;         ///< "sr:16000": this number in all of an input, which stays an input
   fs::path server;
 };
@@ -65,7 +66,9 @@ struct BankSources {
 Row compare(const std::string& path, const Settings& settings, const compiler::Soc& soc,
             const BankSources& banks, const fs::path& scratch) {
   compiler::ModelSource source{.path = path};
-  source.import.input_shapes = graph::parse_input_shapes(settings.input_shape);
+  source.import.input_shapes = graph::parse_input_shapes(
+      settings.input_shape,
+      settings.sizes.empty() ? graph::OpenSizes::kRefused : graph::OpenSizes::kTaken);
   BoundOm untuned = bound(compiler::prepare(source, {.soc = soc}), {.soc = soc});
   if (settings.mixed_precision) source.precision = {.allow_bf16 = true, .allow_fp16 = true};
   const compiler::PreparedModel model =
@@ -73,7 +76,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   BoundOm tuned = bound(model, {.soc = soc, .strategies = &banks.op});
   OnnxRuntimePeer peer(settings.server);
   peer.load(path, settings.threads);
-  const std::vector<NamedTensor> inputs = inputs_of(untuned, settings.feed);
+  const std::vector<NamedTensor> inputs = inputs_of(untuned, settings.feed, settings.sizes);
   untuned.feed(inputs);
   tuned.feed(inputs);
   peer.feed(inputs, scratch);
@@ -179,6 +182,7 @@ int main(int argc, char** argv) {
       "disturbers", po::value(&settings.disturbers)->default_value(0),
       "processes that spin on the cores while times are taken")(
       "input_shape", po::value(&settings.input_shape), "of inputs with open sizes, as of atc")(
+      "sizes", po::value(&settings.sizes), "of runs, where --input_shape leaves some open")(
       "feed", po::value(&settings.feed),
       "\"sr:16000\": the numbers of an input, instead of random ones")(
       "server", po::value(&settings.server)->value_name("FILE"),

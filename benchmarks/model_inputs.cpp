@@ -4,8 +4,10 @@
 #include <map>
 #include <random>
 
+#include "base/error.h"
 #include "graph/import/input_values.h"
-#include "reference/elements/typed.h"
+#include "graph/import/onnx_import.h"
+#include "reference/typed.h"
 
 namespace aoe::benchmarks {
 namespace {
@@ -29,16 +31,29 @@ ConstantPtr input_of(TensorDesc desc, unsigned seed, const std::vector<std::stri
   return value;
 }
 
+/// Of an input in runs: where its sizes are open, `sizes` has them.
+TensorDesc desc_of(const runtime::OmTensor& input, const std::map<std::string, Shape>& sizes) {
+  TensorDesc desc = input.desc;
+  if (is_static(desc.shape)) return desc;
+  const auto given = sizes.find(input.name);
+  if (given == sizes.end() || given->second.size() != desc.shape.size())
+    throw Error(ExitCode::kUsage, "an input has open sizes", input.name, "give them by --sizes");
+  desc.shape = given->second;
+  return desc;
+}
+
 }  // namespace
 
-std::vector<NamedTensor> inputs_of(const BoundOm& om, const std::string& feed) {
+std::vector<NamedTensor> inputs_of(const BoundOm& om, const std::string& feed,
+                                   const std::string& sizes) {
   std::map<std::string, std::vector<std::string>> given;
   if (!feed.empty()) given = graph::parse_input_values(feed);
+  const std::map<std::string, Shape> shapes = graph::parse_input_shapes(sizes);
   std::vector<NamedTensor> inputs;
   for (std::size_t i = 0; i < om.input_count(); ++i) {
     const std::string& name = om.input(i).name;
     const auto fixed = given.find(name);
-    inputs.push_back({name, input_of(om.input(i).desc, static_cast<unsigned>(i) + 1,
+    inputs.push_back({name, input_of(desc_of(om.input(i), shapes), static_cast<unsigned>(i) + 1,
                                      fixed == given.end() ? nullptr : &fixed->second)});
   }
   return inputs;

@@ -2,38 +2,65 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
+#include "native/byte_blocks.h"
 #include "native/byte_product.h"
 #include "native/kernel.h"
-#include "native/wide.h"
-#include "reference/tensors/quantize.h"
-#include "reference/windows/window.h"
+#include "reference/quantize.h"
+#include "reference/window.h"
 
 namespace aoe::native {
 
-/// What the sums of an output channel become: themselves, or real numbers.
+/// What the sums of an output channel become: themselves, real numbers, or bytes.
 struct ChannelEnding {
   static constexpr std::int64_t kColumns = QuadPanel::kColumns;
 
   std::vector<double> bias = {0}, multipliers = {1};  ///< one, or one for each channel
+  ByteRange range = {};                               ///< of bytes
+
+  std::int32_t bias_of(std::int64_t channel) const {
+    return static_cast<std::int32_t>(reference::parameter_at(bias, channel));
+  }
+  float multiplier_of(std::int64_t channel) const {
+    return static_cast<float>(reference::parameter_at(multipliers, channel));
+  }
 
   /// kColumns sums of a channel.
   void apply(const std::int32_t* sums, std::int64_t, std::int32_t* to) const {
     std::copy_n(sums, kColumns, to);
   }
-  void apply(const std::int32_t* sums, std::int64_t channel, float* to) const {
-    make_real(sums, static_cast<std::int32_t>(reference::parameter_at(bias, channel)),
-              static_cast<float>(reference::parameter_at(multipliers, channel)), to);
+  template <typename Y>
+  void apply(const std::int32_t* sums, std::int64_t channel, Y* to) const {
+    Quad with_bias[kColumns];
+    const auto more = static_cast<Quad>(bias_of(channel));
+    for (std::int64_t j = 0; j < kColumns; ++j) with_bias[j] = static_cast<Quad>(sums[j]) + more;
+    finish(with_bias, kColumns, multiplier_of(channel), to);
   }
 
- private:
-  AOE_WIDE static void make_real(const std::int32_t* sums, std::int32_t bias, float multiplier,
-                                 float* __restrict to) {
-    for (std::int64_t j = 0; j < kColumns; ++j)
-      to[j] = static_cast<float>(
-                  static_cast<std::int32_t>(static_cast<Quad>(sums[j]) + static_cast<Quad>(bias))) *
-              multiplier;
+  /// `columns` sums of a channel, with its bias, and what completes vectors (of bytes and real numbers).
+  void finish(const Quad* sums, std::int64_t columns, float, std::int32_t* to) const {
+    std::memcpy(to, sums, static_cast<std::size_t>(columns) * sizeof *to);
+  }
+  void finish(const Quad* sums, std::int64_t columns, float multiplier, float* to) const {
+    make_real(sums, columns, multiplier, to);
+  }
+  template <typename Byte>
+  void finish(const Quad* sums, std::int64_t columns, float multiplier, Byte* to) const {
+    static_assert(sizeof(Byte) == 1);
+    make_bytes(sums, columns, multiplier, range, reinterpret_cast<std::uint8_t*>(to));
+  }
+  /// Rows of sums of channels, each with its multiplier.
+  template <typename Y>
+  void finish_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
+                   const float* factors, Y* to, std::int64_t stride) const {
+    if constexpr (sizeof(Y) == 1)
+      return make_byte_rows(sums, rows, columns, factors, range,
+                            reinterpret_cast<std::uint8_t*>(to), stride);
+    else
+      for (std::int64_t r = 0; r < rows; ++r)
+        finish(sums.row(r), columns, factors[r], to + r * stride);
   }
 };
 

@@ -94,6 +94,21 @@ AOE_WIDE void copy_strided(const T* __restrict from, std::int64_t count, T* __re
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kStride];
 }
 
+/// 4 to 15 bytes, both ends over each other.
+inline void copy_few(const void* from, std::int64_t count, void* to) {
+  const auto bytes = static_cast<std::size_t>(count);
+  const auto* const x = static_cast<const std::uint8_t*>(from);
+  auto* const y = static_cast<std::uint8_t*>(to);
+  const auto copy_ends = [&]<typename Word>(Word first) {
+    Word last;
+    std::memcpy(&first, x, sizeof first);
+    std::memcpy(&last, x + bytes - sizeof last, sizeof last);
+    std::memcpy(y, &first, sizeof first);
+    std::memcpy(y + bytes - sizeof last, &last, sizeof last);
+  };
+  bytes < 8 ? copy_ends(std::uint32_t{}) : copy_ends(std::uint64_t{});
+}
+
 /// The ends of what does not fill vectors are copied by two that overlap.
 template <typename T>
 AOE_WIDE inline void copy_dense(const T* from, std::int64_t count, T* to) {
@@ -109,6 +124,7 @@ AOE_WIDE inline void copy_dense(const T* from, std::int64_t count, T* to) {
     }
     return copy_vector(count - kWhole);
   }
+  if (sizeof(T) == 1 && count >= 4 && count < kHalf) return copy_few(from, count, to);
   if (count < kHalf) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
     return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "reference/windows/window.h"
@@ -38,11 +39,13 @@ class PaddedPlanes {
   template <typename F>
   void for_each_row(std::int64_t first, std::int64_t end, const F& f) const {
     const auto& [d, h, w] = window_.axes;
-    for (std::int64_t at = first, until; at < end; at = until) {
-      const std::int64_t z = at / steps_[0], y = at % steps_[0] / steps_[1], x = at % steps_[1];
+    const std::int64_t rows = steps_[0] / steps_[1];
+    std::int64_t z = first / steps_[0], y = first % steps_[0] / steps_[1], x = first % steps_[1];
+    for (std::int64_t at = first, until; at < end; at = until, x = 0) {
       until = std::min(end, at - x + steps_[1]);
       const std::int64_t count = std::min(until - at, w.output - x);
       if (y < h.output && count > 0) f(at, (z * h.output + y) * w.output + x, count);
+      if (++y == rows) y = 0, ++z;
     }
   }
 
@@ -71,6 +74,13 @@ class PaddedPlanes {
 /// to[i] = from[i * stride]. For rows so short that a call for each would take longer than the copy.
 template <typename T>
 void copy_row(const T* from, std::int64_t stride, std::int64_t count, T* to);
+/// The same of what lies side by side; what completes 16 bytes may be written, too, where there is `room` for so many elements.
+template <typename T>
+inline void copy_over(const T* from, std::int64_t count, std::int64_t room, T* to) {
+  constexpr std::int64_t kChunk = 16 / sizeof(T);
+  if ((count + kChunk - 1) / kChunk * kChunk > room) return copy_row(from, 1, count, to);
+  for (std::int64_t i = 0; i < count; i += kChunk) std::memcpy(to + i, from + i, 16);
+}
 /// Dense rows of `count` elements, the next of which lies `stride` behind one. Of float and double.
 template <typename T>
 void copy_rows(const T* from, std::int64_t stride, std::int64_t count, std::int64_t rows, T* to,

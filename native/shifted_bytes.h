@@ -7,7 +7,7 @@
 
 namespace aoe::native {
 
-/// Of a window that PaddedPlanes takes. Y: std::int32_t or float. `zeros`: the input that the zero points of images are; those of weights
+/// Of a window that PaddedPlanes takes. Y: std::int32_t, float or a byte. `zeros`: the input that the zero points of images are; those of weights
 /// stand behind it.
 template <typename Y>
 void run_shifted_bytes(const Run& run, const reference::Window& window, std::size_t zeros,

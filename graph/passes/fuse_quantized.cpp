@@ -210,11 +210,13 @@ std::optional<Product> product_of(const Graph& graph, const Node& node, const st
   return Product{.type = type, .attrs = {}, .x = *x, .weight = *w};
 }
 
-/// Of images whose sizes only a run can tell: what kernel there is multiplies all outputs of a group with what a window reads.
+/// Of images whose sizes only a run can tell: what kernel there is multiplies all outputs of a group with what a window reads, or each
+/// channel by itself.
 bool has_few_outputs(const Graph& graph, const Node& node) {
   constexpr std::int64_t kLeast = 4;
-  return !is_static(shape_of(graph, node.outputs[0])) &&
-         shape_of(graph, node.inputs[1])[0] < kLeast * node.op.attrs.get_int("group", 1);
+  const Shape& weight = shape_of(graph, node.inputs[1]);
+  return !is_static(shape_of(graph, node.outputs[0])) && weight[1] != 1 &&
+         weight[0] < kLeast * node.op.attrs.get_int("group", 1);
 }
 
 bool fuse_conv(Graph& graph, NodeId id) {

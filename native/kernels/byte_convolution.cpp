@@ -6,8 +6,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/ceil_div.h"
+#include "native/anchor_run.h"
 #include "native/byte_call.h"
+#include "native/byte_depthwise.h"
 #include "native/kernel.h"
 #include "native/scratch.h"
 #include "native/shifted_bytes.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kColumns = QuadPanel::kColumns;
 
-/// Y: std::int32_t or float.
+/// Y: std::int32_t, float or a byte.
 template <typename Y>
 class ByteConvolution : ByteCall {
  public:
@@ -214,35 +215,52 @@ class PlaceConvolution : ByteCall {
                        columns = std::min(kColumns, per_group_ - panel * kColumns);
     const QuadPanel& right =
         (*panels_)[static_cast<std::size_t>(group % groups_ * panels_of_group_ + panel)];
-    constexpr std::int64_t kMostPlaces = QuadPanel::kMostRows;
-    Quad products[kMostPlaces * kColumns], right_zeros[kColumns] = {};
-    std::int32_t sums[kMostPlaces * kColumns] = {}, turned[kColumns * kMostPlaces];
+    Quad products[kMostPlaces * kColumns], right_zeros[kColumns] = {}, biases[kColumns] = {};
+    float factors[kColumns];
+    std::int32_t sums[kMostPlaces * kColumns] = {};
+    alignas(64) std::int32_t turned[kColumns * kMostPlaces];
+    alignas(64) Y ended[kColumns * kMostPlaces];
     right.multiply(rows, first, count, columns, products);
-    for (std::int64_t j = 0; j < columns; ++j) right_zeros[j] = weights_.zero(channel + j);
-    for (std::int64_t r = 0; r < count; ++r)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      right_zeros[j] = weights_.zero(channel + j);
+      biases[j] = static_cast<Quad>(ending_.bias_of(channel + j));
+      factors[j] = ending_.multiplier_of(channel + j);
+    }
+    for (std::int64_t r = 0; r < count; ++r) {
+      std::int32_t* const to = sums + r * kColumns;
       take_off_zeros(products + r * kColumns, x_.zero(0), right.sums(),
                      rows.sum(first + r) - x_.zero(0) * static_cast<Quad>(length_), right_zeros,
-                     kColumns, sums + r * kColumns);
-    turn(sums, count, turned);
+                     kColumns, to);
+      add(biases, to);
+    }
+    turn(sums, turned);
+    ending_.finish_rows({reinterpret_cast<const Quad*>(turned), kMostPlaces}, columns, kMostPlaces,
+                        factors, ended, kMostPlaces);
     Y* y =
         run_.output(0).template as<Y>() + (group * per_group_ + panel * kColumns) * places_ + first;
     for (std::int64_t j = 0; j < columns; ++j, y += places_)
-      for (std::int64_t r = 0; r < count; r += kColumns) {
-        Y ended[kColumns];
-        ending_.apply(turned + j * kMostPlaces + r, channel + j, ended);
-        std::copy_n(ended, std::min(kColumns, count - r), y + r);
-      }
+      copy_row(reinterpret_cast<const Moved*>(ended) + j * kMostPlaces, 1, count,
+               reinterpret_cast<Moved*>(y));
+  }
+
+  AOE_WIDE static void add(const Quad* biases, std::int32_t* __restrict to) {
+    for (std::int64_t j = 0; j < kColumns; ++j)
+      to[j] = static_cast<std::int32_t>(static_cast<Quad>(to[j]) + biases[j]);
   }
 
   /// to[j][r] = sums[r][j].
-  AOE_WIDE static void turn(const std::int32_t* sums, std::int64_t count, std::int32_t* to) {
-    for (std::int64_t r = 0; r < count; r += kFloats)
+  AOE_WIDE static void turn(const std::int32_t* sums, std::int32_t* to) {
+    for (std::int64_t r = 0; r < kMostPlaces; r += kFloats)
       for (std::int64_t j = 0; j < kColumns; j += kFloats)
         transpose_block(sums + r * kColumns + j, kColumns, to + j * QuadPanel::kMostRows + r,
                         QuadPanel::kMostRows);
   }
 
-  const std::int64_t panels_of_group_ = ceil_div(per_group_, kColumns);
+  using Moved = std::conditional_t<sizeof(Y) == 1, std::uint8_t, Y>;
+  static constexpr std::int64_t kMostPlaces = QuadPanel::kMostRows;
+  static_assert(kMostPlaces == kByteColumns);
+
+  const std::int64_t panels_of_group_ = (per_group_ + kColumns - 1) / kColumns;
   const ByteFactor x_, weights_;
   const std::shared_ptr<const std::vector<QuadPanel>> panels_;
   const ChannelEnding ending_;
@@ -256,19 +274,71 @@ void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
   reference::parameter_at(zero_points, run.shape(1)[0] - 1);  // or the model is refused
   const reference::Window window =
       reference::window_of(run.attrs, run.shape(0), reference::kernel_of(run.attrs, run.shape(1)));
+  if (is_byte_depthwise(run, window)) return run_byte_depthwise<Y>(run, window, zeros, ending);
   if (PlaceConvolution<Y>::takes(run, window))
     return PlaceConvolution<Y>(run, window, zeros, std::move(ending)).run();
   if (PaddedPlanes::takes(window)) return run_shifted_bytes<Y>(run, window, zeros, ending);
   ByteConvolution<Y>(run, window, zeros, std::move(ending)).run();
 }
 
-void run_quant_conv(const Run& run) {
-  run_bytes<float>(
-      run, 3,
-      {reference::quant_parameter(run.inputs, 2, 0), reference::quant_parameter(run.inputs, 5, 1)});
+ChannelEnding ending_of(const Run& run) {
+  return {reference::quant_parameter(run.inputs, 2, 0),
+          reference::quant_parameter(run.inputs, 5, 1)};
+}
+
+/// What Quantize behind an activation, or none, makes of real numbers.
+ByteRange range_of(const reference::Body& body, std::span<const Tensor> inputs) {
+  const std::vector<Tensor> operands = read_by(body.steps.back(), inputs);
+  const auto [least, most] = reference::quant_range(operands[2].desc.dtype);
+  const auto zero = static_cast<std::int32_t>(reference::to_doubles(operands[2])[0]);
+  const float scale = *operands[1].as<float>();
+  const auto [low, high] = bounds_of(body.steps[body.steps.size() - 2], inputs);
+  ByteRange range{.low = std::min(low, high),
+                  .high = high,
+                  .scale = scale,
+                  .least = static_cast<float>(least) - static_cast<float>(zero),
+                  .most = static_cast<float>(most) - static_cast<float>(zero),
+                  .zero = zero};
+  if (scale != 1) return range;
+  const auto [first, last] = std::pair(range.least, range.most);  // cut once
+  range.least = std::clamp(range.low, first, last);
+  range.most = std::clamp(range.high, first, last);
+  return range;
 }
 
 }  // namespace
+
+Result<void> supports_byte_chain(const Question& question) {
+  const std::vector<reference::BodyStep>& steps = question.call.body->steps;
+  const auto is_bounded = [](const reference::BodyStep& step) {
+    return step.call.type == "Relu" || step.call.type == "ClipByValue";
+  };
+  if (steps.size() < 2 || steps.size() > 3 || steps.back().call.type != "Quantize" ||
+      (steps.size() == 3 && !is_bounded(steps[1])))
+    return Unexpected("no Quantize behind a convolution of bytes, with Relu or Clip between them");
+  const std::vector<TensorDesc> read = read_by(steps[0], question.inputs),
+                                quantize = read_by(steps.back(), question.inputs);
+  const Question anchor{steps[0].call, read, 1}, bytes{steps.back().call, quantize, 1};
+  if (auto taken = takes_byte_factors(anchor); !taken) return taken;
+  if (auto taken = takes_types(bytes, 1, {DataType::kFloat}); !taken) return taken;
+  if (auto taken = takes_types(bytes, 2, {DataType::kInt8, DataType::kUint8}); !taken) return taken;
+  const auto is_one = [&](std::size_t i) {
+    return bytes.has_input(i) && is_static(quantize[i].shape) &&
+           element_count(quantize[i].shape) == 1;
+  };
+  if (!is_one(1) || !is_one(2)) return Unexpected("not one scale and one zero point");
+  return {};
+}
+
+void run_byte_chain(const Run& run) {
+  const reference::Body& body = *run.call.body;
+  const std::vector<Tensor> inputs = read_by(body.steps[0], run.inputs);
+  const AnchorRun anchor(run, body.steps[0], inputs);
+  ChannelEnding ending = ending_of(anchor);
+  ending.range = range_of(body, run.inputs);
+  run.output(0).desc.dtype == DataType::kInt8 ? run_bytes<std::int8_t>(anchor, 3, ending)
+                                              : run_bytes<std::uint8_t>(anchor, 3, ending);
+}
 
 void register_byte_convolution(KernelRegistry& registry) {
   registry.add({.type = "ConvInteger", .supports = takes_byte_factors, .run = [](const Run& run) {
@@ -276,7 +346,7 @@ void register_byte_convolution(KernelRegistry& registry) {
                 }});
   registry.add({.type = "QuantConv2D",
                 .supports = takes_byte_factors,
-                .run = run_quant_conv,
+                .run = [](const Run& run) { run_bytes<float>(run, 3, ending_of(run)); },
                 .is_for_open_sizes = always});
 }
 

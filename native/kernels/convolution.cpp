@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/channels_last.h"
+#include "native/anchor_run.h"
 #include "native/depthwise.h"
 #include "native/kernel.h"
 #include "native/padded_planes.h"
@@ -61,48 +61,11 @@ double of_peak(const Question& question) {
 
 // ---- a convolution with its activation ----
 
-/// What a convolution in a body reads and makes.
-class AnchorRun final : public Run {
- public:
-  AnchorRun(const Run& whole, const reference::BodyStep& anchor, std::span<const Tensor> given)
-      : Run(anchor.call, given, whole.threads), whole_(whole), anchor_(anchor) {}
-  const Tensor& output(std::size_t i) const override { return whole_.output(i); }
-  Tensor make(std::size_t i, const Shape& shape) const override { return whole_.make(i, shape); }
-  std::any* kept(std::size_t i) const override {
-    const int value = i < anchor_.operands.size() ? anchor_.operands[i] : -1;
-    return value < 0 ? nullptr : whole_.kept(static_cast<std::size_t>(value));
-  }
-
- private:
-  const Run& whole_;
-  const reference::BodyStep& anchor_;
-};
-
-/// Of the inputs of a body those that a step reads.
-template <typename T>
-std::vector<T> read_by(const reference::BodyStep& step, std::span<const T> inputs) {
-  std::vector<T> read;
-  for (const int value : step.operands)
-    read.push_back(
-        value >= 0 && value < std::ssize(inputs) ? inputs[static_cast<std::size_t>(value)] : T{});
-  return read;
-}
-
-/// A bound of ClipByValue: operand `i`, or an attribute of older versions.
-float bound_of(const reference::BodyStep& clip, std::span<const Tensor> operands, std::size_t i,
-               const std::string& attribute, float otherwise) {
-  if (i < operands.size() && operands[i].is_present()) return *operands[i].as<float>();
-  return clip.call.attrs.get_float(attribute, otherwise);
-}
-
 RowEnding ending_of(const reference::BodyStep& step, std::span<const Tensor> inputs) {
+  const Bounds bounds = bounds_of(step, inputs);
   RowEnding ending;
-  if (step.call.type == "Relu") ending.low = 0;
+  ending.low = bounds.low, ending.high = bounds.high;
   if (step.call.type == "LeakyRelu") ending.slope = step.call.attrs.get_float("alpha", 0.01f);
-  if (step.call.type != "ClipByValue") return ending;
-  const std::vector<Tensor> operands = read_by(step, inputs);
-  ending.low = bound_of(step, operands, 1, "min", ending.low);
-  ending.high = bound_of(step, operands, 2, "max", ending.high);
   return ending;
 }
 
@@ -113,14 +76,12 @@ void run_with_activation(const Run& run) {
 }
 
 Result<void> supports_activation(const Question& question) {
-  static const reference::Body kNothing;
-  const reference::Body& body = question.call.body ? *question.call.body : kNothing;
-  const std::vector<reference::BodyStep>& steps = body.steps;
   constexpr std::string_view kActivations[] = {"Relu", "LeakyRelu", "ClipByValue"};
-  if (std::ssize(question.inputs) != body.inputs || question.outputs != 1 || steps.size() != 2 ||
-      (steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast) ||
-      std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations) ||
-      steps[1].operands.empty() || steps[1].operands[0] != body.value_of(0))
+  if (!is_chain(question) || question.call.body->steps.size() != 2)
+    return Unexpected("no convolution with an activation behind it");
+  const std::vector<reference::BodyStep>& steps = question.call.body->steps;
+  if (steps[0].call.type != "Conv2D" ||
+      std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations))
     return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
   const Question anchor{steps[0].call, inputs, 1};
@@ -130,17 +91,38 @@ Result<void> supports_activation(const Question& question) {
   return takes_types(anchor, 0, {DataType::kFloat});
 }
 
+// ---- or a chain of bytes ----
+
+bool has_bytes(const Question& question) {
+  return is_chain(question) && question.call.body->steps[0].call.type == "QuantConv2D";
+}
+
+Result<void> supports_fused(const Question& question) {
+  return has_bytes(question) ? supports_byte_chain(question) : supports_activation(question);
+}
+
+void run_fused(const Run& run) {
+  const bool has_bytes = run.call.body->steps[0].call.type == "QuantConv2D";
+  has_bytes ? run_byte_chain(run) : run_with_activation(run);
+}
+
 /// Of a call that it supports.
 bool may_save_products_of_anchor(const Question& question) {
+  if (has_bytes(question)) return false;
   const reference::BodyStep& anchor = question.call.body->steps[0];
   const std::vector<TensorDesc> inputs = read_by(anchor, question.inputs);
   return may_run_by_tiles({anchor.call, inputs, 1});
 }
 
 double of_peak_of_anchor(const Question& question) {
+  if (has_bytes(question)) return 0;
   const reference::BodyStep& anchor = question.call.body->steps[0];
   const std::vector<TensorDesc> inputs = read_by(anchor, question.inputs);
   return of_peak({anchor.call, inputs, 1});
+}
+
+bool is_fused_for_open_sizes(const Question& question) {
+  return has_bytes(question) || is_flat_float32(question);
 }
 
 }  // namespace
@@ -156,11 +138,11 @@ void register_convolution(KernelRegistry& registry) {
                   run_floats(run, {});
                 }});
   registry.add({.type = reference::kFused,
-                .supports = supports_activation,
-                .run = run_with_activation,
+                .supports = supports_fused,
+                .run = run_fused,
                 .may_save_products = may_save_products_of_anchor,
                 .of_peak = of_peak_of_anchor,
-                .is_for_open_sizes = is_flat_float32});
+                .is_for_open_sizes = is_fused_for_open_sizes});
 }
 
 }  // namespace aoe::native

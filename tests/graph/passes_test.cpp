@@ -139,6 +139,32 @@ TEST(Passes, FuseActivationsIntoConvolutionsOverOpenImages) {
   }
 }
 
+// A depthwise one, too, which was one of float32 between conversions.
+TEST(Passes, MakeBytesOfConvolutionsOfBytesOverOpenImages) {
+  Graph graph = import_text(
+      R"(g (uint8[1,4,H,W] x) => (uint8[1,4,H,W] y)
+         <float s = {0.02}, float t = {0.1}, uint8 z = {3}, int8[4,1,1,1] u = {1, -2, 3, 90},
+          int8[4,4,1,1] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, -16}, int8 zero = {0}> {
+        d = DequantizeLinear (x, s, z)
+        v = DequantizeLinear (u, t, zero)
+        c = Conv <group = 4> (d, v)
+        e = QuantizeLinear (c, t, z)
+        f = DequantizeLinear (e, t, z)
+        k = DequantizeLinear (w, s, zero)
+        g = Conv (f, k)
+        r = Relu (g)
+        y = QuantizeLinear (r, s, z)
+      })",
+      13, {.input_shapes = {{"x", {1, 4, kUnknownDim, kUnknownDim}}}});
+  graph::run_passes(graph, {});
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  for (const graph::Node& node : graph.nodes) {
+    ASSERT_NE(node.op.body, nullptr);
+    EXPECT_EQ(node.op.body->steps.front().call.type, "QuantConv2D");
+    EXPECT_EQ(node.op.body->steps.back().call.type, "Quantize");
+  }
+}
+
 // Its parts compare places as float32, of which one is as large as the next behind 2^24, and have a list of all.
 TEST(Passes, AHardmaxAlongAVeryLongAxisStaysWhole) {
   Graph graph = import_text(

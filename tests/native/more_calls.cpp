@@ -206,49 +206,100 @@ RandomCall draw_convolution(Draw& draw) {
   return draw_convolution_of(draw, draw.one_of({DataType::kFloat, DataType::kDouble}));
 }
 
-/// Images whose channels come last; the first of a network from planes.
-RandomCall draw_nhwc(Draw& draw) {
-  const bool is_depthwise = draw.chance(60);
-  const std::int64_t in = draw.chance(30) ? draw.in(16, 90) : draw.in(1, 20),
-                     out = is_depthwise ? in : draw.in(1, 40);
-  reference::Attrs attrs;
-  attrs.set("group", is_depthwise ? in : 1);
-  attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), draw.in(1, 3)});
-  if (draw.chance(20))
-    attrs.set("dilations", std::vector<std::int64_t>{draw.in(1, 2), draw.in(1, 3)});
-  attrs.set("pads",
-            std::vector<std::int64_t>{draw.in(0, 3), draw.in(0, 3), draw.in(0, 3), draw.in(0, 3)});
-  const Shape weight = {out, is_depthwise ? 1 : in, draw.in(1, 4), draw.in(1, 7)};
-  const std::int64_t images = draw.in(0, 2), height = draw.in(7, 12), width = draw.in(19, 30);
-  const bool reads_planes = !is_depthwise && draw.chance(40);
-  if (reads_planes) attrs.set("reads_planes", std::int64_t{1});
-  RandomCall call{.call = {.type = "NhwcConv2D", .attrs = attrs}, .tolerance = 1e-5};
-  call.inputs = {
-      numbers(draw, DataType::kFloat,
-              reads_planes ? Shape{images, in, height, width} : Shape{images, height, width, in}),
-      numbers(draw, DataType::kFloat, weight)};
-  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kFloat, {out}));
+/// Depthwise ones among them, wide images, and padding that is wider than the window.
+Geometry draw_byte_geometry(Draw& draw) {
+  Geometry drawn = draw_geometry(draw);
+  if (draw.chance(30)) drawn.x.back() += draw.in(0, 70);
+  if (draw.chance(15)) {
+    auto pads = drawn.attrs.get_ints("pads", {});
+    for (std::int64_t& pad : pads) pad = draw.in(0, 5);
+    drawn.attrs.set("pads", pads);
+  }
+  if (draw.chance(60)) return drawn;
+  const std::int64_t groups = draw.in(2, 9);
+  drawn.attrs.set("group", groups);
+  drawn.x[1] = groups;
+  drawn.weight[0] = groups * draw.in(1, 2);
+  drawn.weight[1] = 1;
+  if (draw.chance(30)) drawn.weight.back() = draw.in(4, 6), drawn.x.back() += 8;
+  return drawn;
+}
+
+/// Both ends among them.
+ConstantPtr zero_point(Draw& draw, DataType type) {
+  const bool is_signed = type == DataType::kInt8;
+  const double low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
+  return scalar(draw.chance(20) ? low : draw.chance(20) ? high : draw.real(low, high), type);
+}
+
+RandomCall draw_conv_integer(Draw& draw) {
+  const Geometry drawn = draw_byte_geometry(draw);
+  RandomCall call{.call = {.type = "ConvInteger", .version = 10, .attrs = drawn.attrs}};
+  const DataType x = kByteTypes[draw.in(0, 1)], weight = kByteTypes[draw.in(0, 1)];
+  call.inputs = {numbers(draw, x, drawn.x, -128, 255),
+                 numbers(draw, weight, drawn.weight, -128, 255)};
+  if (draw.chance(60)) call.inputs.push_back(zero_point(draw, x));
+  if (call.inputs.size() == 3 && draw.chance(60)) {
+    const Shape zeros = draw.chance(50) ? Shape{drawn.weight[0]} : Shape{};
+    call.inputs.push_back(numbers(draw, weight, zeros, 0, 100));
+  }
   return call;
 }
 
-RandomCall draw_nhwc_max_pool(Draw& draw) {
-  reference::Attrs attrs;
-  attrs.set("kernel_shape", std::vector<std::int64_t>{draw.in(2, 3), draw.in(2, 4)});
-  attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), draw.in(1, 3)});
-  attrs.set("pads",
-            std::vector<std::int64_t>{draw.in(0, 1), draw.in(0, 1), draw.in(0, 1), draw.in(0, 1)});
-  attrs.set("ceil_mode", draw.in(0, 1));
-  RandomCall call{.call = {.type = "NhwcMaxPoolV3", .attrs = attrs}};
-  call.inputs = {with_ties(draw, DataType::kFloat,
-                           {draw.in(0, 2), draw.in(3, 9), draw.in(4, 9), draw.in(1, 40)})};
-  return call;
+/// As ConvInteger, with real results: bias, zero points and multipliers of its own.
+RandomCall draw_quant_conv(Draw& draw) {
+  RandomCall drawn = draw_conv_integer(draw);
+  const std::vector<ConstantPtr> given = drawn.inputs;
+  const auto zero = [&](std::size_t i) { return i < given.size() ? given[i] : nullptr; };
+  const std::int64_t channels = given[1]->desc().shape[0];
+  const Shape multipliers = draw.chance(50) ? Shape{channels} : Shape{1};
+  drawn.call = {.type = "QuantConv2D", .attrs = drawn.call.attrs};
+  drawn.inputs = {
+      given[0],
+      given[1],
+      draw.chance(50) ? numbers(draw, DataType::kInt32, {channels}, -9000, 9000) : nullptr,
+      zero(2),
+      zero(3),
+      numbers(draw, DataType::kFloat, multipliers, 0.001, 0.1)};
+  return drawn;
 }
 
-/// With its activation.
+/// As QuantConv2D, with an activation or none and Quantize behind it.
+RandomCall draw_byte_chain(Draw& draw) {
+  RandomCall whole = draw_quant_conv(draw);
+  std::vector<ConstantPtr> given = whole.inputs;
+  const auto read = [&](ConstantPtr value) {
+    given.push_back(std::move(value));
+    return static_cast<int>(given.size()) - 1;
+  };
+  constexpr int kSums = 100, kActivated = 101, kResult = 102;
+  std::vector<reference::NamedStep> steps = {{whole.call, {0, 1, 2, 3, 4, 5}, kSums}};
+  int last = kSums;
+  const std::string activation = draw.one_of<std::string>({"", "Relu", "ClipByValue"});
+  if (!activation.empty()) {
+    reference::NamedStep step = {{.type = activation, .version = 13}, {kSums}, kActivated};
+    if (activation == "ClipByValue")
+      for (int bound = 0; bound < 2; ++bound)
+        step.operands.push_back(read(scalar(draw.real(-100, 100), DataType::kFloat)));
+    steps.push_back(step);
+    last = kActivated;
+  }
+  const float scale = draw.chance(70) ? 1 : static_cast<float>(draw.real(0.01, 2));
+  const int scales = read(scalar(scale, DataType::kFloat)),
+            zero = read(zero_point(draw, kByteTypes[draw.in(0, 1)]));
+  steps.push_back({{.type = "Quantize", .version = 13}, {last, scales, zero}, kResult});
+  std::vector<int> reads;
+  whole.call = reference::fused_call(steps, true, reads);
+  whole.inputs.clear();
+  for (const int name : reads) whole.inputs.push_back(given[static_cast<std::size_t>(name)]);
+  return whole;
+}
+
+/// A convolution with its activation, or of bytes that become bytes.
 RandomCall draw_fused(Draw& draw) {
-  RandomCall whole = draw.chance(30)   ? draw_nhwc(draw)
-                     : draw.chance(40) ? draw_depthwise(draw)
-                                       : draw_convolution_of(draw, DataType::kFloat);
+  if (draw.chance(50)) return draw_byte_chain(draw);
+  RandomCall whole =
+      draw.chance(40) ? draw_depthwise(draw) : draw_convolution_of(draw, DataType::kFloat);
   std::vector<ConstantPtr> given = whole.inputs;
   const auto read = [&](ConstantPtr value) {
     given.push_back(std::move(value));
@@ -275,38 +326,6 @@ RandomCall draw_fused(Draw& draw) {
   whole.inputs.clear();
   for (const int name : reads) whole.inputs.push_back(given[static_cast<std::size_t>(name)]);
   return whole;
-}
-
-RandomCall draw_conv_integer(Draw& draw) {
-  const Geometry drawn = draw_geometry(draw);
-  RandomCall call{.call = {.type = "ConvInteger", .version = 10, .attrs = drawn.attrs}};
-  const DataType x = kByteTypes[draw.in(0, 1)], weight = kByteTypes[draw.in(0, 1)];
-  call.inputs = {numbers(draw, x, drawn.x, -128, 255),
-                 numbers(draw, weight, drawn.weight, -128, 255)};
-  if (draw.chance(60)) call.inputs.push_back(scalar(draw.real(0, 100), x));
-  if (call.inputs.size() == 3 && draw.chance(60)) {
-    const Shape zeros = draw.chance(50) ? Shape{drawn.weight[0]} : Shape{};
-    call.inputs.push_back(numbers(draw, weight, zeros, 0, 100));
-  }
-  return call;
-}
-
-/// As ConvInteger, with real results: bias, zero points and multipliers of its own.
-RandomCall draw_quant_conv(Draw& draw) {
-  RandomCall drawn = draw_conv_integer(draw);
-  const std::vector<ConstantPtr> given = drawn.inputs;
-  const auto zero = [&](std::size_t i) { return i < given.size() ? given[i] : nullptr; };
-  const std::int64_t channels = given[1]->desc().shape[0];
-  const Shape multipliers = draw.chance(50) ? Shape{channels} : Shape{1};
-  drawn.call = {.type = "QuantConv2D", .attrs = drawn.call.attrs};
-  drawn.inputs = {
-      given[0],
-      given[1],
-      draw.chance(50) ? numbers(draw, DataType::kInt32, {channels}, -9000, 9000) : nullptr,
-      zero(2),
-      zero(3),
-      numbers(draw, DataType::kFloat, multipliers, 0.001, 0.1)};
-  return drawn;
 }
 
 /// The shape of scales along an axis, or of blocks of it.
