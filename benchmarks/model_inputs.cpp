@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "graph/import/input_values.h"
 #include "graph/import/onnx_import.h"
-#include "reference/typed.h"
+#include "reference/elements/typed.h"
 
 namespace aoe::benchmarks {
 namespace {

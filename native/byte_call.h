@@ -8,8 +8,8 @@
 #include "native/byte_blocks.h"
 #include "native/byte_product.h"
 #include "native/kernel.h"
-#include "reference/quantize.h"
-#include "reference/window.h"
+#include "reference/tensors/quantize.h"
+#include "reference/windows/window.h"
 
 namespace aoe::native {
 

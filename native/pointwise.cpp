@@ -9,7 +9,7 @@ namespace aoe::native {
 
 namespace {
 
-constexpr double kProductsPerNs = 30;
+constexpr double kPanelProductsPerNs = 30;
 constexpr std::int64_t kSumRows = 64;  // whose sums the second-level cache keeps, as Panels takes
 
 bool is_worth_packing(const Run& run) {
@@ -32,7 +32,7 @@ struct RowSums {
     const std::int64_t at_once = rows_at_once();
     for (std::int64_t channel = 0; channel < channels; ++channel) {
       const Panels<T> right = panels(channel);
-      threads.share(rows, static_cast<double>(depth * places) / kProductsPerNs,
+      threads.share(rows, static_cast<double>(depth * places) / kPanelProductsPerNs,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (std::int64_t row = begin; row < end; row += at_once)
                         add_rows(right, channel, row, std::min(at_once, end - row));

@@ -36,9 +36,10 @@ bool is_activation(const Graph& graph, const Node& node, ValueId value) {
 
 /// The activation behind a convolution of float32, or nothing.
 std::vector<NodeId> steps_of_floats(const Graph& graph, const Node& node) {
-  if (!is_open_convolution(graph, node, "Conv2D") ||
-      node.op.attrs.get_int("input_shuffle", 1) != 1 ||
-      dtype_of(graph, node.inputs[0]) != DataType::kFloat)
+  const bool has_channels_last = !node.is_dead && is_type(node, "NhwcConv2D");
+  if (!has_channels_last && (!is_open_convolution(graph, node, "Conv2D") ||
+                             node.op.attrs.get_int("input_shuffle", 1) != 1 ||
+                             dtype_of(graph, node.inputs[0]) != DataType::kFloat))
     return {};
   const NodeId next = sole_consumer(graph, node.outputs[0]);
   if (next == kNone || !is_activation(graph, graph.nodes[next], node.outputs[0])) return {};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "native/anchor_run.h"
+#include "native/channels_last.h"
 #include "native/depthwise.h"
 #include "native/kernel.h"
 #include "native/padded_planes.h"
@@ -80,7 +81,7 @@ Result<void> supports_activation(const Question& question) {
   if (!is_chain(question) || question.call.body->steps.size() != 2)
     return Unexpected("no convolution with an activation behind it");
   const std::vector<reference::BodyStep>& steps = question.call.body->steps;
-  if (steps[0].call.type != "Conv2D" ||
+  if ((steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast) ||
       std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations))
     return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);

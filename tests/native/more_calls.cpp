@@ -295,11 +295,50 @@ RandomCall draw_byte_chain(Draw& draw) {
   return whole;
 }
 
+/// Images whose channels come last; the first of a network from planes.
+RandomCall draw_nhwc(Draw& draw) {
+  const bool is_depthwise = draw.chance(60);
+  const std::int64_t in = draw.chance(30) ? draw.in(16, 90) : draw.in(1, 20),
+                     out = is_depthwise ? in : draw.in(1, 40);
+  reference::Attrs attrs;
+  attrs.set("group", is_depthwise ? in : 1);
+  attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), draw.in(1, 3)});
+  if (draw.chance(20))
+    attrs.set("dilations", std::vector<std::int64_t>{draw.in(1, 2), draw.in(1, 3)});
+  attrs.set("pads",
+            std::vector<std::int64_t>{draw.in(0, 3), draw.in(0, 3), draw.in(0, 3), draw.in(0, 3)});
+  const Shape weight = {out, is_depthwise ? 1 : in, draw.in(1, 4), draw.in(1, 7)};
+  const std::int64_t images = draw.in(0, 2), height = draw.in(7, 12), width = draw.in(19, 30);
+  const bool reads_planes = !is_depthwise && draw.chance(40);
+  if (reads_planes) attrs.set("reads_planes", std::int64_t{1});
+  RandomCall call{.call = {.type = "NhwcConv2D", .attrs = attrs}, .tolerance = 1e-5};
+  call.inputs = {
+      numbers(draw, DataType::kFloat,
+              reads_planes ? Shape{images, in, height, width} : Shape{images, height, width, in}),
+      numbers(draw, DataType::kFloat, weight)};
+  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kFloat, {out}));
+  return call;
+}
+
+RandomCall draw_nhwc_max_pool(Draw& draw) {
+  reference::Attrs attrs;
+  attrs.set("kernel_shape", std::vector<std::int64_t>{draw.in(2, 3), draw.in(2, 4)});
+  attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), draw.in(1, 3)});
+  attrs.set("pads",
+            std::vector<std::int64_t>{draw.in(0, 1), draw.in(0, 1), draw.in(0, 1), draw.in(0, 1)});
+  attrs.set("ceil_mode", draw.in(0, 1));
+  RandomCall call{.call = {.type = "NhwcMaxPoolV3", .attrs = attrs}};
+  call.inputs = {with_ties(draw, DataType::kFloat,
+                           {draw.in(0, 2), draw.in(3, 9), draw.in(4, 9), draw.in(1, 40)})};
+  return call;
+}
+
 /// A convolution with its activation, or of bytes that become bytes.
 RandomCall draw_fused(Draw& draw) {
   if (draw.chance(50)) return draw_byte_chain(draw);
-  RandomCall whole =
-      draw.chance(40) ? draw_depthwise(draw) : draw_convolution_of(draw, DataType::kFloat);
+  RandomCall whole = draw.chance(30)   ? draw_nhwc(draw)
+                     : draw.chance(40) ? draw_depthwise(draw)
+                                       : draw_convolution_of(draw, DataType::kFloat);
   std::vector<ConstantPtr> given = whole.inputs;
   const auto read = [&](ConstantPtr value) {
     given.push_back(std::move(value));
