@@ -15,8 +15,10 @@ MemoryPool::Block MemoryPool::take(std::size_t size_bytes) {
     if (bytes < size_bytes || bytes > std::max(kSmall, kMostTimes * size_bytes)) continue;
     if (best == free_.end() || bytes <= best->block->size_bytes()) best = it;
   }
+  constexpr std::size_t kMostBeyond = 1 << 20;
   if (best == free_.end())
-    return std::make_shared<const AlignedMemory>(size_bytes + size_bytes / 8);
+    return std::make_shared<const AlignedMemory>(size_bytes +
+                                                 std::min(size_bytes / 8, kMostBeyond));
   Block block = std::move(best->block);
   free_.erase(best);
   return block;

@@ -20,6 +20,8 @@ constexpr std::int64_t kMostWeights = 600'000;
 /// Images of so few channels, as networks begin with, cost nothing to be turned.
 constexpr std::int64_t kFewChannels = 4;
 
+const std::vector<std::int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2};
+
 bool is_open_image(const Graph& graph, ValueId value) {
   if (value == kNone) return false;
   const TensorDesc& desc = graph.values[value].desc;
@@ -132,7 +134,11 @@ class ChannelsLast {
 
   /// The representative of the nodes that are joined by turned images.
   NodeId root(NodeId id) {
-    while (parent_.contains(id) && parent_[id] != id) id = parent_[id];
+    for (auto above = parent_.find(id); above != parent_.end(); above = parent_.find(id)) {
+      if (const auto next = parent_.find(above->second); next != parent_.end())
+        above->second = next->second;  // the path is half as long the next time
+      id = above->second;
+    }
     return id;
   }
 
@@ -187,16 +193,13 @@ class ChannelsLast {
 
   // ---- turning them ----
 
-  ValueId transpose(ValueId value, std::vector<std::int64_t> perm, TensorDesc desc,
-                    const std::string& name) {
-    const ValueId result = add_intermediate(graph_, name, std::move(desc));
+  void transpose(ValueId from, std::vector<std::int64_t> perm, ValueId to) {
     reference::Attrs attrs;
     attrs.set("perm", std::move(perm));
-    graph_.add_node({.name = graph_.values[result].name,
+    graph_.add_node({.name = graph_.unused_name(graph_.values[to].name + "_turned"),
                      .op = call_of("Transpose", attrs),
-                     .inputs = {value},
-                     .outputs = {result}});
-    return result;
+                     .inputs = {from},
+                     .outputs = {to}});
   }
 
   TensorDesc last_desc(ValueId value) const {
@@ -219,20 +222,15 @@ class ChannelsLast {
           shape.size() == kImageRank ? reference::channels_last(shape) : Shape{1, 1, shape[0]};
       return add_constant(graph_, name, std::make_shared<Constant>(desc, constant->data()));
     }
-    if (shape.size() != kImageRank) {
-      const ValueId result = add_intermediate(
-          graph_, name, {.dtype = dtype_of(graph_, value), .shape = {1, 1, shape[0]}});
-      reference::Attrs attrs;
-      attrs.set("perm", std::vector<std::int64_t>{1, 2, 0});
-      graph_.add_node({.name = graph_.values[result].name,
-                       .op = call_of("Transpose", attrs),
-                       .inputs = {value},
-                       .outputs = {result}});
-      return result;
-    }
-    return asked_[value] = asked_.contains(value)
-                               ? asked_[value]
-                               : transpose(value, {0, 2, 3, 1}, last_desc(value), name);
+    const auto asked = asked_.find(value);
+    if (asked != asked_.end()) return asked->second;
+    const bool is_image = shape.size() == kImageRank;
+    const ValueId result = add_intermediate(
+        graph_, name,
+        is_image ? last_desc(value)
+                 : TensorDesc{.dtype = dtype_of(graph_, value), .shape = {1, 1, shape[0]}});
+    transpose(value, is_image ? kToLast : std::vector<std::int64_t>{1, 2, 0}, result);
+    return asked_[value] = result;
   }
 
   ValueId add_turned(ValueId value) {
@@ -254,7 +252,6 @@ class ChannelsLast {
         break;
       case Kind::kDense:
       case Kind::kWindow:
-        node.op.type = "NhwcConv2D";
         turn_window(node);
         break;
       case Kind::kConcat:
@@ -319,29 +316,19 @@ class ChannelsLast {
                 .outputs = {mean}};
     reduce.op.attrs.set("keepdims", std::int64_t{1});
     replace_nodes(graph_, {id}, std::move(reduce));
-    reference::Attrs attrs;
-    attrs.set("perm", std::vector<std::int64_t>{0, 3, 1, 2});
-    graph_.add_node({.name = graph_.unused_name(node.name + "_turned"),
-                     .op = call_of("Transpose", attrs),
-                     .inputs = {mean},
-                     .outputs = {result}});
+    transpose(mean, kToFirst, result);
   }
 
   /// For those who read it as it was.
   void give_back(ValueId value, ValueId last) {
     if (graph_.consumers(value).empty() && !graph_.is_output(value)) return;
-    reference::Attrs attrs;
-    attrs.set("perm", std::vector<std::int64_t>{0, 3, 1, 2});
-    graph_.add_node({.name = graph_.unused_name(graph_.values[value].name + "_channels_first"),
-                     .op = call_of("Transpose", attrs),
-                     .inputs = {last},
-                     .outputs = {value}});
+    transpose(last, kToFirst, value);
   }
 
   Graph& graph_;
   std::map<NodeId, Kind> taken_;
-  std::set<ValueId> will_turn_;  ///< what taken nodes make
-  std::map<NodeId, NodeId> parent_;
+  std::set<ValueId> will_turn_;                ///< what taken nodes make
+  std::map<NodeId, NodeId> parent_;            ///< of nodes that are joined by turned images
   std::map<ValueId, ValueId> turned_, asked_;  ///< made so; transposed
 };
 
