@@ -39,8 +39,9 @@ quantize::Range range_of(const Constant& values) {
 
 }  // namespace
 
-quantize::Ranges calibrate(const std::string& path, std::uint64_t seed) {
-  const graph::Graph graph = graph::import_onnx(path, {});
+quantize::Ranges calibrate(const std::string& path, std::uint64_t seed,
+                           const std::map<std::string, Shape>& input_shapes) {
+  const graph::Graph graph = graph::import_onnx(path, {.input_shapes = input_shapes});
   std::mt19937_64 random(seed);
   std::vector<ConstantPtr> values(graph.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.values[i].constant;
@@ -71,7 +72,8 @@ quantize::Ranges calibrate(const std::string& path, std::uint64_t seed) {
 }
 
 std::string quantized(const std::string& model_bytes, quantize::QuantForm form, std::uint64_t seed,
-                      const std::string& scratch_path) {
+                      const std::string& scratch_path,
+                      const std::map<std::string, Shape>& input_shapes) {
   onnx::ModelProto model;
   AOE_CHECK(model.ParseFromString(model_bytes), "the generated model does not parse");
   quantize::fold_batch_norms(model);
@@ -83,7 +85,7 @@ std::string quantized(const std::string& model_bytes, quantize::QuantForm form, 
       std::filesystem::remove(path, status);  // left behind, it harms nobody
     }
   } remove{scratch_path};
-  quantize::write_qdq(model, calibrate(scratch_path, seed), {.form = form});
+  quantize::write_qdq(model, calibrate(scratch_path, seed, input_shapes), {.form = form});
   return model.SerializeAsString();
 }
 

@@ -118,7 +118,7 @@ ExitCode run(const po::variables_map& flags) {
   std::string bytes = writer.serialize();
   if (flags.contains("quantize"))
     bytes = make_model::quantized(bytes, quant_form(flags["quantize"].as<std::string>()),
-                                  options.seed, path + ".float32.onnx");
+                                  options.seed, path + ".float32.onnx", writer.open_inputs());
   if (dtype != DataType::kFloat) bytes = make_model::in_float_type(bytes, dtype);
   write_file_atomically(path, bytes);
   std::cout << path << ": " << model.name << ", opset " << model.opset << ", " << bytes.size()

@@ -83,6 +83,7 @@ struct OnnxWriter::State {
   Random random;
   std::size_t weight_bytes = 0;
   bool is_dynamic = false;
+  std::map<std::string, Shape> open_inputs = {};
   /// By name: where nodes write and read the value.
   std::unordered_map<std::string, std::vector<std::string*>> places = {};
 };
@@ -123,6 +124,7 @@ std::string OnnxWriter::input(const std::string& name, const Shape& shape, DataT
   onnx::ValueInfoProto& info = *state_->model.mutable_graph()->add_input();
   describe(info, name, shape, dtype);
   if (!state_->is_dynamic) return name;
+  state_->open_inputs[name] = shape;
   if (dim_names.empty()) open_input_dims(info);
   for (std::size_t axis = 0; axis < dim_names.size(); ++axis)
     if (!dim_names[axis].empty())
@@ -132,6 +134,10 @@ std::string OnnxWriter::input(const std::string& name, const Shape& shape, DataT
           ->mutable_dim(static_cast<int>(axis))
           ->set_dim_param(dim_names[axis]);
   return name;
+}
+
+const std::map<std::string, Shape>& OnnxWriter::open_inputs() const {
+  return state_->open_inputs;
 }
 
 std::string OnnxWriter::weight(const std::string& name, const Shape& shape, double deviation) {

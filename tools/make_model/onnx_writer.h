@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,6 +50,8 @@ class OnnxWriter {
   /// `dim_names`: of dimensions that a dynamic model leaves open, "" for others; none: as of images and texts.
   std::string input(const std::string& name, const Shape& shape, DataType dtype = DataType::kFloat,
                     const std::vector<std::string>& dim_names = {});
+  /// The shapes that inputs were given of which some sizes are left open.
+  const std::map<std::string, Shape>& open_inputs() const;
   /// float32, uniform, with mean 0 and this standard deviation; the same for one seed on every
   /// machine.
   std::string weight(const std::string& name, const Shape& shape, double deviation);

@@ -2,6 +2,7 @@
 // values on random inputs.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "quantize/qdq.h"
@@ -9,11 +10,13 @@
 namespace aoe::make_model {
 
 /// The range of every float32 value of a model file, by name, on random inputs; run by the reference, so that every
-/// machine makes the same model.
-quantize::Ranges calibrate(const std::string& path, std::uint64_t seed);
+/// machine makes the same model. `input_shapes`: of a model that leaves sizes open.
+quantize::Ranges calibrate(const std::string& path, std::uint64_t seed,
+                           const std::map<std::string, Shape>& input_shapes = {});
 
 /// `scratch_path`: for the float32 model, while it is calibrated; removed again.
 std::string quantized(const std::string& model_bytes, quantize::QuantForm form, std::uint64_t seed,
-                      const std::string& scratch_path);
+                      const std::string& scratch_path,
+                      const std::map<std::string, Shape>& input_shapes = {});
 
 }  // namespace aoe::make_model
