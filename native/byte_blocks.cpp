@@ -49,12 +49,6 @@ namespace {
 #undef AOE_MOST_ROWS
 #undef AOE_MOST_VECTORS
 #undef AOE_JOIN_FOUR
-
-bool has_long_quads() {
-  static const bool has =
-      __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
-  return has;
-}
 #endif
 
 std::int64_t vectors_of(std::int64_t columns, std::int64_t lanes) {
@@ -65,7 +59,7 @@ std::int64_t vectors_of(std::int64_t columns, std::int64_t lanes) {
 
 void sum_products(const ByteRows& left, const ByteColumns& right, std::int64_t rows, Quad* sums) {
 #if defined(__x86_64__)
-  if (has_long_quads()) return long_byte_blocks::sum_products(left, right, rows, sums);
+  if (has_quads()) return long_byte_blocks::sum_products(left, right, rows, sums);
 #endif
   byte_blocks::sum_products(left, right, rows, sums);
 }
@@ -73,7 +67,7 @@ void sum_products(const ByteRows& left, const ByteColumns& right, std::int64_t r
 void make_real(const Quad* sums, std::int64_t columns, float multiplier, float* to) {
 #if defined(__x86_64__)
   using long_byte_blocks::kLanes;
-  if (has_long_quads())
+  if (has_quads())
     return long_byte_blocks::make_real(sums, vectors_of(columns, kLanes), multiplier, to);
 #endif
   byte_blocks::make_real(sums, vectors_of(columns, byte_blocks::kLanes), multiplier, to);
@@ -88,7 +82,7 @@ void make_byte_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t colum
                     const float* multipliers, const ByteRange& range, std::uint8_t* to,
                     std::int64_t stride) {
 #if defined(__x86_64__)
-  if (has_long_quads())
+  if (has_quads())
     return long_byte_blocks::make_byte_rows(sums, rows, columns, multipliers, range, to, stride);
 #endif
   byte_blocks::make_byte_rows(sums, rows, columns, multipliers, range, to, stride);

@@ -44,19 +44,13 @@ struct TapPairs {
 #undef AOE_VECTOR
 #undef AOE_FIRST_OF_BOTH
 #undef AOE_LAST_OF_BOTH
-
-bool has_long_pairs() {
-  static const bool has =
-      __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
-  return has;
-}
 #endif
 
 template <typename Byte>
 void sum_pairs(const TapPairs& taps, const Byte* from, std::int32_t start, std::int64_t count,
                std::int32_t* sums) {
 #if defined(__x86_64__)
-  if (has_long_pairs()) return long_tap_pairs::sum_pairs(taps, from, start, count, sums);
+  if (has_quads()) return long_tap_pairs::sum_pairs(taps, from, start, count, sums);
 #endif
   tap_pairs::sum_pairs(taps, from, start, count, sums);
 }

@@ -263,8 +263,7 @@ struct InnerPixels {
 
 bool sum_inner(const InnerPixels& pixels, std::int64_t taps, std::int64_t stride) {
 #if defined(__x86_64__)
-  static const bool has_long_vectors = __builtin_cpu_supports("x86-64-v4") != 0;
-  if (has_long_vectors && long_rows::sum_inner(pixels, taps, stride)) return true;
+  if (has_long_vectors() && long_rows::sum_inner(pixels, taps, stride)) return true;
 #endif
   return wide_rows::sum_inner(pixels, taps, stride);
 }

@@ -34,16 +34,6 @@ namespace {
 #undef AOE_BYTES
 #undef AOE_VECTOR
 #undef AOE_QUADS
-
-bool has_long_vectors() {
-  static const bool has = __builtin_cpu_supports("x86-64-v4") != 0;
-  return has;
-}
-
-bool has_quads() {
-  static const bool has = has_long_vectors() && __builtin_cpu_supports("avx512vnni") != 0;
-  return has;
-}
 #endif
 
 template <typename T, typename Right>

@@ -26,18 +26,13 @@ namespace {
 #undef AOE_BLOCKS
 #undef AOE_BYTES
 #undef AOE_VECTOR
-
-bool has_long_floats() {
-  static const bool has = __builtin_cpu_supports("x86-64-v4") != 0;
-  return has;
-}
 #endif
 
 }  // namespace
 
 float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, SoftmaxRow& row) {
 #if defined(__x86_64__)
-  if (has_long_floats()) return long_softmax_blocks::take_scores(scores, count, mask, row);
+  if (has_long_vectors()) return long_softmax_blocks::take_scores(scores, count, mask, row);
 #endif
   return softmax_blocks::take_scores(scores, count, mask, row);
 }
@@ -45,7 +40,7 @@ float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, Soft
 bool hides_all(const ScoreMask& mask, std::int64_t count, const SoftmaxRow& row) {
   if (mask.numbers == nullptr) return false;
 #if defined(__x86_64__)
-  if (has_long_floats()) return long_softmax_blocks::hides_all(mask, count, row);
+  if (has_long_vectors()) return long_softmax_blocks::hides_all(mask, count, row);
 #endif
   return softmax_blocks::hides_all(mask, count, row);
 }
@@ -53,7 +48,7 @@ bool hides_all(const ScoreMask& mask, std::int64_t count, const SoftmaxRow& row)
 void copy_scaled(const float* from, std::int64_t step, std::int64_t count, float factor, float* to,
                  std::int64_t to_step) {
 #if defined(__x86_64__)
-  if (has_long_floats())
+  if (has_long_vectors())
     return long_softmax_blocks::copy_scaled(from, step, count, factor, to, to_step);
 #endif
   softmax_blocks::copy_scaled(from, step, count, factor, to, to_step);

@@ -15,6 +15,22 @@
 
 namespace aoe::native {
 
+#if defined(__x86_64__)
+// ---- longer ones, for functions that are compiled for each length (`*.inc`) ----
+
+/// Vectors of 64 bytes, as functions for arch=x86-64-v4 have them.
+inline bool has_long_vectors() {
+  static const bool has = __builtin_cpu_supports("x86-64-v4") != 0;
+  return has;
+}
+
+/// Those, and products of quads of bytes, or pairs of 16 bits, in one instruction.
+inline bool has_quads() {
+  static const bool has = has_long_vectors() && __builtin_cpu_supports("avx512vnni") != 0;
+  return has;
+}
+#endif
+
 /// A vector, for loops that compilers do not make one of. Lives in functions that are AOE_WIDE, and is no argument of others.
 inline constexpr std::int64_t kFloats = 8;
 using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));

@@ -142,6 +142,10 @@ class ChannelsLast {
     return id;
   }
 
+  void join(NodeId one, NodeId other) {
+    if (one != other) parent_[one] = other;
+  }
+
   bool is_image_between(ValueId value) const {
     return is_open_image(graph_, value) && shape_of(graph_, value)[kInDim] > kFewChannels;
   }
@@ -166,7 +170,7 @@ class ChannelsLast {
     for (const NodeId id : order) {
       if (!taken_.contains(id)) continue;
       for (const ValueId value : graph_.nodes[id].inputs)
-        if (maker.contains(value)) parent_[root(maker[value])] = root(id);
+        if (maker.contains(value)) join(root(maker[value]), root(id));
       for (const ValueId value : graph_.nodes[id].outputs) maker[value] = id;
     }
     struct Sum {
