@@ -147,7 +147,7 @@ class ByteDepthwise : ByteCall {
 
   void copy_plane(std::int64_t plane, Working& working) const {
     const std::int64_t input = plane / outputs_ * groups_ + plane % outputs_ / per_group_;
-    planes_.copy(run_.inputs[0].as<std::uint8_t>() + input * window_.input_elements(),
+    planes_.copy(run_.inputs[0].template as<std::uint8_t>() + input * window_.input_elements(),
                  reinterpret_cast<std::uint8_t*>(working.copies[plane % 2].data()));
   }
 
