@@ -16,7 +16,6 @@ namespace aoe::native {
 namespace {
 
 using reference::AttentionShape;
-using reference::MatrixView;
 
 constexpr std::int64_t kQueries = 32, kKeys = 256;  ///< of a block
 constexpr std::int64_t kMostQueries = 512;          ///< of an item: the second-level cache has sums

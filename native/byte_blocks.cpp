@@ -23,7 +23,7 @@ namespace {
 #define AOE_MOST_ROWS 3
 #define AOE_MOST_VECTORS 2
 #define AOE_JOIN_FOUR(x)                                                                         \
-  AOE_JOIN_TWO(AOE_JOIN_TWO(x[0], x[1], AOE_PLACES_16), AOE_JOIN_TWO(x[2], x[3], AOE_PLACES_16), \
+  AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_16), AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_16), \
                AOE_PLACES_32)
 #include "native/byte_blocks.inc"
 #undef AOE_BLOCKS
@@ -40,7 +40,7 @@ namespace {
 #define AOE_MOST_ROWS 6
 #define AOE_MOST_VECTORS 4
 #define AOE_JOIN_FOUR(x)                                                                         \
-  AOE_JOIN_TWO(AOE_JOIN_TWO(x[0], x[1], AOE_PLACES_32), AOE_JOIN_TWO(x[2], x[3], AOE_PLACES_32), \
+  AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_32), AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_32), \
                AOE_PLACES_64)
 #include "native/byte_blocks.inc"
 #undef AOE_BLOCKS
