@@ -22,9 +22,9 @@ namespace {
 #define AOE_VECTOR AOE_WIDE
 #define AOE_MOST_ROWS 3
 #define AOE_MOST_VECTORS 2
-#define AOE_JOIN_FOUR(x)                                                                         \
-  AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_16), AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_16), \
-               AOE_PLACES_32)
+#define AOE_JOIN_FOUR(x)                                    \
+  AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_16), \
+               AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_16), AOE_PLACES_32)
 #include "native/byte_blocks.inc"
 #undef AOE_BLOCKS
 #undef AOE_BYTES
@@ -39,9 +39,9 @@ namespace {
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
 #define AOE_MOST_ROWS 6
 #define AOE_MOST_VECTORS 4
-#define AOE_JOIN_FOUR(x)                                                                         \
-  AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_32), AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_32), \
-               AOE_PLACES_64)
+#define AOE_JOIN_FOUR(x)                                    \
+  AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_32), \
+               AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_32), AOE_PLACES_64)
 #include "native/byte_blocks.inc"
 #undef AOE_BLOCKS
 #undef AOE_BYTES

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/tensor.h"
 #include "quantize/qdq.h"
 
 namespace aoe::make_model {
