@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/dot_products.h"
 #include "native/panels.h"
 #include "native/scratch.h"
@@ -62,9 +63,9 @@ class Attention {
     if (apart_.empty() || rows_ == 0) return;
     constexpr std::int64_t kLeast = 64;
     const std::int64_t enough = threads.count() > 1 ? 4 * threads.count() : 1;
-    const std::int64_t parts = std::max((rows_ + kMostQueries - 1) / kMostQueries,
+    const std::int64_t parts = std::max(ceil_div(rows_, kMostQueries),
                                         parts_of(std::ssize(apart_), enough, rows_, kLeast));
-    const std::int64_t length = (rows_ + parts - 1) / parts;
+    const std::int64_t length = ceil_div(rows_, parts);
     constexpr double kProductsPerNs = 30, kNumbersPerNs = 5;
     const auto factors = static_cast<double>(s_.keys * (s_.depth + s_.value_depth));
     const double cost =

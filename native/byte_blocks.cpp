@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/ceil_div.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -26,12 +27,6 @@ namespace {
   AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_16), \
                AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_16), AOE_PLACES_32)
 #include "native/byte_blocks.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
-#undef AOE_MOST_ROWS
-#undef AOE_MOST_VECTORS
-#undef AOE_JOIN_FOUR
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_byte_blocks
@@ -43,17 +38,7 @@ namespace {
   AOE_JOIN_TWO(AOE_JOIN_TWO((x)[0], (x)[1], AOE_PLACES_32), \
                AOE_JOIN_TWO((x)[2], (x)[3], AOE_PLACES_32), AOE_PLACES_64)
 #include "native/byte_blocks.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
-#undef AOE_MOST_ROWS
-#undef AOE_MOST_VECTORS
-#undef AOE_JOIN_FOUR
 #endif
-
-std::int64_t vectors_of(std::int64_t columns, std::int64_t lanes) {
-  return (columns + lanes - 1) / lanes;
-}
 
 }  // namespace
 
@@ -68,9 +53,9 @@ void make_real(const Quad* sums, std::int64_t columns, float multiplier, float* 
 #if defined(__x86_64__)
   using long_byte_blocks::kLanes;
   if (has_quads())
-    return long_byte_blocks::make_real(sums, vectors_of(columns, kLanes), multiplier, to);
+    return long_byte_blocks::make_real(sums, ceil_div(columns, kLanes), multiplier, to);
 #endif
-  byte_blocks::make_real(sums, vectors_of(columns, byte_blocks::kLanes), multiplier, to);
+  byte_blocks::make_real(sums, ceil_div(columns, byte_blocks::kLanes), multiplier, to);
 }
 
 void make_bytes(const Quad* sums, std::int64_t columns, float multiplier, const ByteRange& range,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/ceil_div.h"
 #include "native/padded_planes.h"
 #include "native/wide.h"
 
@@ -26,11 +27,6 @@ struct TapPairs {
 #define AOE_FIRST_OF_BOTH 0, 8, 1, 9, 2, 10, 3, 11
 #define AOE_LAST_OF_BOTH 4, 12, 5, 13, 6, 14, 7, 15
 #include "native/byte_depthwise.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
-#undef AOE_FIRST_OF_BOTH
-#undef AOE_LAST_OF_BOTH
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_tap_pairs
@@ -39,11 +35,6 @@ struct TapPairs {
 #define AOE_FIRST_OF_BOTH 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define AOE_LAST_OF_BOTH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
 #include "native/byte_depthwise.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
-#undef AOE_FIRST_OF_BOTH
-#undef AOE_LAST_OF_BOTH
 #endif
 
 template <typename Byte>
@@ -171,8 +162,7 @@ class ByteDepthwise : ByteCall {
       sum_plane(plane + i, first, numbers, working, working.sums + i * stride_);
     }
     ending_.finish_rows({reinterpret_cast<const Quad*>(working.sums), stride_}, count,
-                        (numbers + kStored - 1) / kStored * kStored, working.factors, working.ended,
-                        stride_);
+                        round_up(numbers, kStored), working.factors, working.ended, stride_);
     Y* y = run_.output(0).template as<Y>() + plane * places_;
     for (std::int64_t i = 0; i < count; ++i, y += places_)
       put_down(working.ended + i * stride_, first, first + numbers, y);
@@ -203,7 +193,7 @@ class ByteDepthwise : ByteCall {
   const PaddedPlanes planes_{window_};
   const std::int64_t numbers_ = planes_.numbers();
   /// Of planes whose outputs are made at once, and how many: of small ones several.
-  const std::int64_t stride_ = (std::min(numbers_, kAtOnce) + kStored - 1) / kStored * kStored,
+  const std::int64_t stride_ = round_up(std::min(numbers_, kAtOnce), kStored),
                      planes_at_once_ = kAtOnce / stride_;
   const PairedTaps taps_{planes_.taps()};
   const std::shared_ptr<const PairedWeights> weights_;

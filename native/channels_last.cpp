@@ -20,13 +20,6 @@ namespace {
 using reference::Window;
 using reference::WindowAxis;
 
-Window nhwc_window(const Run& run) {
-  const Shape& x = run.shape(0);
-  return reference::window_of(run.attrs,
-                              reference::reads_planes(run.attrs) ? x : reference::channels_first(x),
-                              reference::kernel_of(run.attrs, run.shape(1)));
-}
-
 /// Weights as rows of output channels: one for each tap and input channel of a group.
 Scratch weights_by_channel(const Run& run) {
   const Shape& shape = run.shape(1);
@@ -78,7 +71,8 @@ struct Images {
   const Run& run;
   const RowEnding& ending;
   float* const y = run.output(0).as<float>();
-  const Window window = nhwc_window(run);
+  const Window window =
+      reference::window_of(run.call.type, run.attrs, run.shape(0), run.shape(1)).value();
   const WindowAxis &h = window.height(), &w = window.width();
   const bool reads_planes;
   const std::int64_t channels_in, channels_out;
@@ -247,18 +241,12 @@ struct InnerPixels {
 #define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
 #include "native/depthwise_rows.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_rows
 #define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4")))
 #include "native/depthwise_rows.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
 #endif
 
 bool sum_inner(const InnerPixels& pixels, std::int64_t taps, std::int64_t stride) {

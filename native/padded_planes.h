@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "reference/windows/window.h"
 
 namespace aoe::native {
@@ -78,7 +79,7 @@ void copy_row(const T* from, std::int64_t stride, std::int64_t count, T* to);
 template <typename T>
 inline void copy_over(const T* from, std::int64_t count, std::int64_t room, T* to) {
   constexpr std::int64_t kChunk = 16 / sizeof(T);
-  if ((count + kChunk - 1) / kChunk * kChunk > room) return copy_row(from, 1, count, to);
+  if (round_up(count, kChunk) > room) return copy_row(from, 1, count, to);
   for (std::int64_t i = 0; i < count; i += kChunk) std::memcpy(to + i, from + i, 16);
 }
 /// Dense rows of `count` elements, the next of which lies `stride` behind one. Of float and double.

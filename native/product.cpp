@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -12,28 +13,18 @@ namespace {
 #define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
 #include "native/product_blocks.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_blocks
 #define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4")))
 #include "native/product_blocks.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
 
 #define AOE_BLOCKS quad_blocks
 #define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
 #define AOE_QUADS
 #include "native/product_blocks.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
-#undef AOE_QUADS
 #endif
 
 template <typename T, typename Right>

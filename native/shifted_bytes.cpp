@@ -98,9 +98,7 @@ class TapRows {
   Rows<const Quad> from(std::int64_t row) const { return rows_.from(row, 0); }
 
  private:
-  static std::int64_t width(std::int64_t channels) {
-    return (channels + kQuad - 1) / kQuad * kQuad;
-  }
+  static std::int64_t width(std::int64_t channels) { return round_up(channels, kQuad); }
 
   std::vector<Quad> sums_;
   const QuadRows rows_;
@@ -232,8 +230,8 @@ class ShiftedBytes : ByteCall {
   const QuadPlanes quads_;
   const std::vector<std::int64_t> taps_ = quads_.planes().taps();
   const std::int64_t numbers_ = quads_.planes().numbers(),
-                     vectors_ = (numbers_ + kQuadVector - 1) / kQuadVector,
-                     blocks_ = (vectors_ * kQuadVector + kBlock - 1) / kBlock;
+                     vectors_ = ceil_div(numbers_, kQuadVector),
+                     blocks_ = ceil_div(vectors_ * kQuadVector, kBlock);
   const std::shared_ptr<const TapRows> packed_;
   std::vector<std::int64_t>
       reads_;  ///< where output 0 of a group reads, quad by quad of a row of weights

@@ -14,18 +14,12 @@ namespace {
 #define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
 #include "native/softmax_block.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_softmax_blocks
 #define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 #include "native/softmax_block.inc"
-#undef AOE_BLOCKS
-#undef AOE_BYTES
-#undef AOE_VECTOR
 #endif
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "native/anchor_run.h"
 #include "native/byte_call.h"
 #include "native/byte_depthwise.h"
@@ -260,7 +261,7 @@ class PlaceConvolution : ByteCall {
   static constexpr std::int64_t kMostPlaces = QuadPanel::kMostRows;
   static_assert(kMostPlaces == kByteColumns);
 
-  const std::int64_t panels_of_group_ = (per_group_ + kColumns - 1) / kColumns;
+  const std::int64_t panels_of_group_ = ceil_div(per_group_, kColumns);
   const ByteFactor x_, weights_;
   const std::shared_ptr<const std::vector<QuadPanel>> panels_;
   const ChannelEnding ending_;

@@ -4,7 +4,6 @@
 
 #include "native/kernel.h"
 #include "native/wide.h"
-#include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
 
 namespace aoe::native {
@@ -32,8 +31,8 @@ void pool_row(const Run& run, const reference::Window& window, std::int64_t row)
 
 void run_nhwc_max_pool(const Run& run) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
-  const reference::Window window = reference::window_of(
-      run.attrs, reference::channels_first(run.shape(0)), run.attrs.get_ints("kernel_shape"));
+  const reference::Window window =
+      reference::window_of(run.call.type, run.attrs, run.shape(0)).value();
   const double cost = 0.05 * static_cast<double>(window.width().output * run.shape(0)[3] *
                                                  window.kernel_elements());
   run.threads.share(run.shape(0)[0] * window.height().output, cost,

@@ -1,7 +1,5 @@
 // NhwcConv2D and NhwcMaxPoolV3: over images whose channels come last; all besides is a Conv2D's, or a MaxPoolV3's with one output. Of our
 // own, made where an image's sizes are open (graph/passes/put_channels_last.cpp).
-#include <algorithm>
-
 #include "reference/op.h"
 #include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
@@ -47,11 +45,6 @@ void compute_last(const char* type, const OpContext& context) {
   transpose_images(output, {0, 2, 3, 1}, y);
 }
 
-double products_of(const CostContext& cost) {
-  const double channels = std::max(1.0, static_cast<double>(cost.inputs[1].shape[0]));
-  return 2.0 * cost.input_elements(1) / channels * cost.output_elements();
-}
-
 Window window_of_nhwc(const Attrs& attrs, const Shape& x, const Shape& weight) {
   return window_of(attrs, input_shape(attrs, x), kernel_of(attrs, weight));
 }
@@ -71,7 +64,7 @@ void register_channels_last(OpRegistry& registry) {
        .kind = OpKind::kConvolution,
        .infer = [](const InferContext& context) { return infer_last("Conv2D", context); },
        .compute = [](const OpContext& context) { compute_last("Conv2D", context); },
-       .flops = products_of,
+       .flops = [](const CostContext& cost) { return ops().find("Conv2D")->flops(cost); },
        .min_inputs = 2,
        .window = window_of_nhwc,
        .factors = 2,
