@@ -6,7 +6,7 @@
 
 #include "all_kernels.inc"
 #include "base/check.h"
-#include "native/typed_formula.h"
+#include "native/elements/typed_formula.h"
 
 namespace aoe::native {
 

@@ -1,10 +1,10 @@
 // ArgMax and ArgMin whose sizes are known when the model runs, HardMax of float64 and of such sizes.
 #include <vector>
 
-#include "native/axis_blocks.h"
-#include "native/best.h"
 #include "native/by_type.h"
-#include "native/short_lines.h"
+#include "native/lines/axis_blocks.h"
+#include "native/lines/best.h"
+#include "native/lines/short_lines.h"
 
 namespace aoe::native {
 namespace {

@@ -1,5 +1,5 @@
 // FusedInferAttentionScore of float32.
-#include "native/attention.h"
+#include "native/attention/attention.h"
 
 #include "native/kernel.h"
 #include "reference/products/attention_tensors.h"

@@ -1,8 +1,8 @@
 // Col2Im of float32: each plane adds up its own columns, a row of an image at a time.
 #include <algorithm>
 
-#include "native/columns.h"
 #include "native/kernel.h"
+#include "native/windows/columns.h"
 #include "reference/fail.h"
 #include "reference/tensors/widen.h"
 #include "reference/windows/block_window.h"

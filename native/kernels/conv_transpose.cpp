@@ -4,10 +4,10 @@
 
 #include "base/ceil_div.h"
 #include "native/by_type.h"
-#include "native/columns.h"
-#include "native/panels.h"
-#include "native/product.h"
+#include "native/products/panels.h"
+#include "native/products/product.h"
 #include "native/scratch.h"
+#include "native/windows/columns.h"
 
 namespace aoe::native {
 namespace {

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/anchor_run.h"
-#include "native/channels_last.h"
-#include "native/depthwise.h"
 #include "native/kernel.h"
-#include "native/padded_planes.h"
-#include "native/pointwise.h"
-#include "native/shifted_convolution.h"
-#include "native/unfolded_convolution.h"
-#include "native/winograd_convolution.h"
+#include "native/windows/anchor_run.h"
+#include "native/windows/channels_last.h"
+#include "native/windows/depthwise.h"
+#include "native/windows/padded_planes.h"
+#include "native/windows/pointwise.h"
+#include "native/windows/shifted_convolution.h"
+#include "native/windows/unfolded_convolution.h"
+#include "native/windows/winograd_convolution.h"
 #include "reference/tensors/axes.h"
 #include "reference/windows/window.h"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "native/axis_blocks.h"
 #include "native/by_type.h"
+#include "native/lines/axis_blocks.h"
 #include "native/wide.h"
 
 namespace aoe::native {

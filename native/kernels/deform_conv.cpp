@@ -6,8 +6,8 @@
 
 #include "base/ceil_div.h"
 #include "native/by_type.h"
-#include "native/product.h"
-#include "native/taps.h"
+#include "native/products/product.h"
+#include "native/sampling/taps.h"
 #include "native/wide.h"
 #include "reference/windows/window.h"
 

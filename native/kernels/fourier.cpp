@@ -8,7 +8,7 @@
 
 #include "base/ceil_div.h"
 #include "native/by_type.h"
-#include "native/fourier_transform.h"
+#include "native/lines/fourier_transform.h"
 
 namespace aoe::native {
 namespace {

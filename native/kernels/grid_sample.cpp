@@ -5,7 +5,7 @@
 #include "base/ceil_div.h"
 #include "native/by_type.h"
 #include "native/kernel.h"
-#include "native/taps.h"
+#include "native/sampling/taps.h"
 #include "native/wide.h"
 #include "reference/tensors/axes.h"
 #include "reference/windows/grid_sampler.h"

@@ -1,6 +1,6 @@
 // InstanceNorm and GroupNorm of float64, and of float32 whose sizes are known when the model runs.
 #include "native/by_type.h"
-#include "native/moments.h"
+#include "native/lines/moments.h"
 #include "reference/tensors/axes.h"
 
 namespace aoe::native {

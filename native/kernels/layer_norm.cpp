@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "native/by_type.h"
-#include "native/moments.h"
+#include "native/lines/moments.h"
 #include "reference/tensors/axes.h"
 
 namespace aoe::native {

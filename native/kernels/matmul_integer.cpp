@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "base/ceil_div.h"
-#include "native/byte_product.h"
 #include "native/kernel.h"
-#include "native/matrix_stack.h"
+#include "native/products/byte_product.h"
+#include "native/products/matrix_stack.h"
 #include "native/wide.h"
 #include "reference/products/matrix.h"
 #include "reference/tensors/axes.h"

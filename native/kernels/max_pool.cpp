@@ -6,8 +6,8 @@
 
 #include "native/by_type.h"
 #include "native/kernel.h"
-#include "native/maxima.h"
-#include "native/taps.h"
+#include "native/lines/maxima.h"
+#include "native/sampling/taps.h"
 #include "native/wide.h"
 #include "reference/windows/window.h"
 

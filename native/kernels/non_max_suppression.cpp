@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "native/kernel.h"
-#include "native/sort_key.h"
+#include "native/lines/sort_key.h"
 #include "native/wide.h"
 #include "reference/windows/boxes.h"
 

@@ -1,6 +1,6 @@
 // Pad of all element types and modes, with pads that may be known only when it runs.
 #include "native/kernel.h"
-#include "native/places.h"
+#include "native/sampling/places.h"
 
 namespace aoe::native {
 namespace {

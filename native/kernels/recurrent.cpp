@@ -5,9 +5,9 @@
 
 #include "base/ceil_div.h"
 #include "native/by_type.h"
-#include "native/dot_products.h"
 #include "native/kernel.h"
-#include "native/recurrence.h"
+#include "native/products/dot_products.h"
+#include "native/recurrence/recurrence.h"
 #include "native/wide.h"
 
 namespace aoe::native {

@@ -10,10 +10,10 @@
 
 #include "base/ceil_div.h"
 #include "native/by_type.h"
-#include "native/exponential.h"
+#include "native/elements/exponential.h"
 #include "native/kernel.h"
-#include "native/short_lines.h"
-#include "native/whole_lines.h"
+#include "native/lines/short_lines.h"
+#include "native/lines/whole_lines.h"
 #include "native/wide.h"
 #include "reference/tensors/reductions.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "native/kernel.h"
-#include "native/places.h"
+#include "native/sampling/places.h"
 #include "native/wide.h"
 #include "reference/elements/typed.h"
 

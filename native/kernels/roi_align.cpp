@@ -5,7 +5,7 @@
 
 #include "native/by_type.h"
 #include "native/kernel.h"
-#include "native/taps.h"
+#include "native/sampling/taps.h"
 #include "reference/tensors/widen.h"
 #include "reference/windows/roi.h"
 

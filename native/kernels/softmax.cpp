@@ -6,12 +6,12 @@
 #include <numeric>
 #include <vector>
 
-#include "native/axis_blocks.h"
-#include "native/best.h"
 #include "native/by_type.h"
-#include "native/exponential.h"
+#include "native/elements/exponential.h"
 #include "native/kernel.h"
-#include "native/short_lines.h"
+#include "native/lines/axis_blocks.h"
+#include "native/lines/best.h"
+#include "native/lines/short_lines.h"
 
 namespace aoe::native {
 namespace {

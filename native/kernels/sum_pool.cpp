@@ -4,7 +4,7 @@
 
 #include "native/by_type.h"
 #include "native/kernel.h"
-#include "native/window_taps.h"
+#include "native/windows/window_taps.h"
 
 namespace aoe::native {
 namespace {

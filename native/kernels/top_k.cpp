@@ -8,8 +8,8 @@
 
 #include "base/ceil_div.h"
 #include "native/by_type.h"
-#include "native/radix_sort.h"
-#include "native/sort_key.h"
+#include "native/lines/radix_sort.h"
+#include "native/lines/sort_key.h"
 #include "native/wide.h"
 #include "reference/elements/typed.h"
 #include "reference/fail.h"

@@ -5,7 +5,7 @@
 
 #include "base/ceil_div.h"
 #include "native/kernel.h"
-#include "native/transpose_block.h"
+#include "native/lines/transpose_block.h"
 #include "native/wide.h"
 #include "reference/elements/typed.h"
 #include "reference/tensors/strided.h"

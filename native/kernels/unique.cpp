@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "native/by_type.h"
-#include "native/radix_sort.h"
-#include "native/sort_key.h"
+#include "native/lines/radix_sort.h"
+#include "native/lines/sort_key.h"
 #include "reference/elements/typed.h"
 #include "reference/tensors/axes.h"
 

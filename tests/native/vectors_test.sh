@@ -8,6 +8,6 @@ expect() { # FUNCTION FILE INSTRUCTION
   exit 1
 }
 objdump=$1 library=$2
-expect 'sum_taps<8>' native/depthwise.cpp 'vfmadd[0-9]*ps'
-expect 'write_larger<true, float>' native/maxima.h vmaxps
-expect 'transpose_block<float>' native/transpose_block.h vunpcklps
+expect 'sum_taps<8>' native/windows/depthwise.cpp 'vfmadd[0-9]*ps'
+expect 'write_larger<true, float>' native/lines/maxima.h vmaxps
+expect 'transpose_block<float>' native/lines/transpose_block.h vunpcklps

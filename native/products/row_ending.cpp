@@ -1,0 +1,39 @@
+#include "native/products/row_ending.h"
+
+#include "native/wide.h"
+
+namespace aoe::native {
+namespace {
+
+template <typename T>
+AOE_WIDE void clip(T* row, std::int64_t count, T low, T high) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T above = row[i] < low ? low : row[i];
+    row[i] = above > high ? high : above;
+  }
+}
+
+template <typename T>
+AOE_WIDE void scale_negative(T* row, std::int64_t count, T slope) {
+  for (std::int64_t i = 0; i < count; ++i) row[i] = row[i] < 0 ? row[i] * slope : row[i];
+}
+
+template <typename T>
+void end(const RowEnding& ending, T* row, std::int64_t count) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (ending.slope != 1) scale_negative<T>(row, count, static_cast<T>(ending.slope));
+  if (ending.low != -kInfinity || ending.high != kInfinity)
+    clip<T>(row, count, static_cast<T>(ending.low), static_cast<T>(ending.high));
+}
+
+}  // namespace
+
+void RowEnding::apply(float* row, std::int64_t count) const {
+  end(*this, row, count);
+}
+
+void RowEnding::apply(double* row, std::int64_t count) const {
+  end(*this, row, count);
+}
+
+}  // namespace aoe::native
