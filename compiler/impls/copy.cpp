@@ -155,7 +155,7 @@ class CopyPlan final : public Plan {
 class Copy final : public ImplBy<CopyPlan> {
  public:
   std::string_view name() const override { return "copy"; }
-  int version() const override { return 3; }
+  int version() const override { return 4; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (task.inputs.empty()) return Unexpected("no input");

@@ -5,6 +5,7 @@
 
 #include "base/ceil_div.h"
 #include "native/kernel.h"
+#include "native/lines/interleave.h"
 #include "native/lines/transpose_block.h"
 #include "native/wide.h"
 #include "reference/elements/typed.h"
@@ -83,64 +84,112 @@ AOE_WIDE void transpose_square(const Word* __restrict from, std::int64_t step, W
     for (std::int64_t k = 0; k < kSide; ++k) to[r * stride + k] = square[k][r];
 }
 
+/// A matrix whose columns follow each other becomes one whose rows do: its element (r, k) is from[k * step + r], and becomes
+/// to[r * stride + k].
+template <typename Word>
+struct Matrix {
+  const Word* from;
+  std::int64_t step;
+  Word* to;
+  std::int64_t stride;
+};
+
+template <typename Word>
+void transpose_matrix(const Matrix<Word>& matrix, std::int64_t rows, std::int64_t columns) {
+  const auto& [from, step, to, stride] = matrix;
+  for (std::int64_t row = 0; row < rows; row += kSide)
+    for (std::int64_t column = 0; column < columns; column += kSide) {
+      const Word* const read = from + column * step + row;
+      Word* const written = to + row * stride + column;
+      const std::int64_t height = std::min(kSide, rows - row);
+      const std::int64_t width = std::min(kSide, columns - column);
+      if (height == kSide && width == kSide) {
+        transpose_square(read, step, written, stride);
+        continue;
+      }
+      for (std::int64_t r = 0; r < height; ++r)
+        for (std::int64_t k = 0; k < width; ++k) written[r * stride + k] = read[k * step + r];
+    }
+}
+
+/// Walks over all but two dimensions: the last one, and that along which the input's elements follow each other. These two are
+/// cut into parts.
 template <typename Word>
 class Transposition {
  public:
   Transposition(const Walk& walk, const Word* from, Word* to)
       : walk_(walk), to_strides_(reference::dense_strides(walk.shape)), from_(from), to_(to) {
-    const auto found = std::ranges::find(walk.from, 1);
-    column_ =
-        found == walk.from.end() ? last() : static_cast<std::size_t>(found - walk.from.begin());
-    if (column_ != last()) {
-      lines_ = ceil_div(walk.shape[column_], kSide);
-      line_ = walk.shape[last()] * std::min(kSide, walk.shape[column_]);
-    } else {
-      line_ = walk.shape[last()];
-    }
+    const auto found =
+        static_cast<std::size_t>(std::ranges::find(walk.from, 1) - walk.from.begin());
+    is_in_lines_ = found >= last();
+    row_ = is_in_lines_ ? std::max<std::size_t>(last(), 1) - 1 : found;
+    rows_ = row_ == last() ? 1 : walk.shape[row_];
+    columns_ = walk.shape[last()];
+    const bool is_matrix = !is_in_lines_ && to_strides_[row_] == columns_;
+    interleaves_ = is_matrix && columns_ <= kMostInterleaved;
+    deinterleaves_ = !is_in_lines_ && rows_ <= kMostInterleaved && walk.from[last()] == rows_;
+    most_rows_ = is_in_lines_ ? ceil_div(kLong, columns_) : interleaves_ ? kLong : kSide;
   }
 
   void run(Threads& threads) const {
     std::int64_t others = 1;
-    for (std::size_t d = 0; d < last(); ++d) others *= d == column_ ? 1 : walk_.shape[d];
-    threads.share(others * lines_, static_cast<double>(line_),
+    for (std::size_t d = 0; d < last(); ++d) others *= d == row_ ? 1 : walk_.shape[d];
+    const std::int64_t high = ceil_div(rows_, most_rows_), wide = ceil_div(columns_, kLong);
+    const std::int64_t elements = std::min(rows_, most_rows_) * std::min(columns_, kLong);
+    threads.share(others * high * wide, static_cast<double>(elements),
                   [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t i = begin; i < end; ++i) copy(i / lines_, i % lines_ * kSide);
+                    for (std::int64_t i = begin; i < end; ++i)
+                      copy(i / wide / high, i / wide % high * most_rows_, i % wide * kLong);
                   });
   }
 
  private:
+  static constexpr std::int64_t kLong = 4096;
+
   std::size_t last() const { return walk_.shape.size() - 1; }
 
-  /// Of one combination of the other dimensions: its last one, or kSide rows of a matrix with it.
-  void copy(std::int64_t combination, std::int64_t first) const {
+  /// Of one combination of the other dimensions: the last one, or a part of the matrix.
+  void copy(std::int64_t combination, std::int64_t row, std::int64_t column) const {
     const Word* from = from_;
     Word* to = to_;
     for (std::size_t d = last(); d-- > 0;) {
-      if (d == column_) continue;
+      if (d == row_) continue;
       from += combination % walk_.shape[d] * walk_.from[d];
       to += combination % walk_.shape[d] * to_strides_[d];
       combination /= walk_.shape[d];
     }
-    if (column_ == last()) {
-      if (walk_.from[last()] == 1)
-        std::memcpy(to, from, static_cast<std::size_t>(line_) * sizeof(Word));
+    const std::int64_t step = walk_.from[last()], stride = to_strides_[row_];
+    const Matrix<Word> part{from + column * step + row * walk_.from[row_], step,
+                            to + row * stride + column, stride};
+    const std::int64_t rows = std::min(most_rows_, rows_ - row);
+    const std::int64_t columns = std::min(kLong, columns_ - column);
+    if (is_in_lines_)
+      copy_lines(part, rows, columns);
+    else if (interleaves_)
+      with_lines(columns, [&]<std::int64_t kLines>() {
+        interleave<kLines>(part.from, step, part.to, rows);
+      });
+    else if (deinterleaves_)
+      with_lines(rows, [&]<std::int64_t kLines>() {
+        deinterleave<kLines>(part.from, stride, part.to, columns);
+      });
+    else
+      transpose_matrix(part, rows, columns);
+  }
+
+  void copy_lines(const Matrix<Word>& part, std::int64_t rows, std::int64_t columns) const {
+    constexpr std::size_t kShort = 32;
+    const std::int64_t next = walk_.from[row_];
+    const std::size_t bytes = static_cast<std::size_t>(columns) * sizeof(Word);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Word* const from = part.from + r * next;
+      Word* const to = part.to + r * part.stride;
+      if (part.step != 1)
+        for (std::int64_t i = 0; i < columns; ++i) to[i] = from[i * part.step];
+      else if (bytes == kShort)  // without a call
+        std::memcpy(to, from, kShort);
       else
-        for (std::int64_t i = 0; i < line_; ++i) to[i] = from[i * walk_.from[last()]];
-      return;
-    }
-    const std::int64_t rows = std::min(kSide, walk_.shape[column_] - first);
-    const std::int64_t columns = walk_.shape[last()], step = walk_.from[last()],
-                       stride = to_strides_[column_];
-    from += first;
-    to += first * stride;
-    for (std::int64_t c = 0; c < columns; c += kSide) {
-      const std::int64_t count = std::min(kSide, columns - c);
-      if (rows == kSide && count == kSide) {
-        transpose_square(from + c * step, step, to + c, stride);
-        continue;
-      }
-      for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t k = c; k < c + count; ++k) to[r * stride + k] = from[k * step + r];
+        std::memcpy(to, from, bytes);
     }
   }
 
@@ -148,9 +197,11 @@ class Transposition {
   const reference::Strides to_strides_;
   const Word* from_;
   Word* to_;
-  std::size_t column_;      ///< the dimension along which the input's elements follow each other
-  std::int64_t lines_ = 1;  ///< blocks of kSide of it
-  std::int64_t line_ = 1;   ///< elements of one
+  bool is_in_lines_;  ///< what the input has side by side stays so, or nothing is
+  std::size_t row_;   ///< else the dimension along which the input's elements follow each other
+  std::int64_t rows_, columns_;
+  std::int64_t most_rows_;            ///< of a part, which has kLong columns at most
+  bool interleaves_, deinterleaves_;  ///< a few lines, which fill no squares
 };
 
 bool is_aligned(const Tensor& tensor, std::size_t bytes) {

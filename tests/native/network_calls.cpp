@@ -305,7 +305,19 @@ RandomCall draw_running(Draw& draw, const std::string& type) {
   return drawn;
 }
 
+/// Pictures, or lines of more than one part, whose few channels come first or last.
+RandomCall draw_pixels(Draw& draw) {
+  const bool is_last = draw.chance(50);
+  const std::int64_t images = draw.in(0, 2), channels = draw.in(1, 5);
+  const std::int64_t pixels = draw.chance(20) ? draw.in(4000, 9000) : draw.in(1, 100);
+  const Shape shape = is_last ? Shape{images, pixels, channels} : Shape{images, channels, pixels};
+  RandomCall drawn{.call = {.type = "Transpose"}, .inputs = {numbers(draw, draw.type(), shape)}};
+  drawn.call.attrs.set("perm", std::vector<std::int64_t>{0, 2, 1});
+  return drawn;
+}
+
 RandomCall draw_transpose(Draw& draw) {
+  if (draw.chance(30)) return draw_pixels(draw);
   const Shape shape = draw.shape(0, 5);
   RandomCall drawn{.call = {.type = "Transpose"}, .inputs = {numbers(draw, draw.type(), shape)}};
   std::vector<std::int64_t> order(shape.size());
