@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ceil_div.h"
-#include "native/attention/softmax_block.h"
+#include "native/lines/softmax_block.h"
 #include "native/products/dot_products.h"
 #include "native/products/panels.h"
 #include "native/scratch.h"

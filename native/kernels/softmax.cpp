@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "native/by_type.h"
@@ -12,6 +13,7 @@
 #include "native/lines/axis_blocks.h"
 #include "native/lines/best.h"
 #include "native/lines/short_lines.h"
+#include "native/lines/softmax_block.h"
 
 namespace aoe::native {
 namespace {
@@ -36,9 +38,8 @@ AOE_WIDE void take_largest(const T* __restrict x, std::int64_t count, T* __restr
     largest[i] = LargerOrNan()(x[i], largest[i]) ? x[i] : largest[i];
 }
 
-/// Exponentials of a line, and their sum: of many numbers it keeps its digits in float64.
-template <typename T>
-AOE_WIDE double write_exponentials(const T* x, T largest, std::int64_t count, T* y) {
+/// Exponentials of a line, and their sum.
+AOE_WIDE double write_exponentials(const double* x, double largest, std::int64_t count, double* y) {
   constexpr std::int64_t kColumns = 16;
   for (std::int64_t i = 0; i < count; ++i) y[i] = exp_down(x[i] - largest);
   std::array<double, kColumns> sums{};
@@ -58,13 +59,12 @@ AOE_WIDE void write_exponential_row(const T* __restrict x, const T* __restrict l
   }
 }
 
-template <typename T>
-AOE_WIDE void scale(T* y, std::int64_t count, T factor) {
+AOE_WIDE void scale(double* y, std::int64_t count, double factor) {
   for (std::int64_t i = 0; i < count; ++i) y[i] *= factor;
 }
 
-template <typename T>
-AOE_WIDE void shift(const T* x, std::int64_t count, T largest, T log_sum, T* y) {
+AOE_WIDE void shift(const double* x, std::int64_t count, double largest, double log_sum,
+                    double* y) {
   for (std::int64_t i = 0; i < count; ++i) y[i] = (x[i] - largest) - log_sum;
 }
 
@@ -75,14 +75,26 @@ T end_of(T largest, double sum, bool is_log) {
   return static_cast<T>(is_log ? std::log(sum) : 1 / sum);
 }
 
+/// Whether a line is better written by itself, though it is short.
 template <typename T>
-void write_line(const T* x, std::int64_t count, bool is_log, T* y) {
-  const T largest = best_value<T, LargerOrNan>(x, count);
-  const T end = end_of(largest, write_exponentials(x, largest, count, y), is_log);
-  if (is_log)
-    shift(x, count, largest, end, y);
-  else
-    scale(y, count, end);
+bool fills_vectors(std::int64_t dim) {
+  constexpr std::int64_t kLongestVector = 16;
+  return std::is_same_v<T, float> && dim >= kLongestVector;
+}
+
+void write_lines(const double* x, std::int64_t lines, std::int64_t count, bool is_log, double* y) {
+  for (std::int64_t i = 0; i < lines; ++i, x += count, y += count) {
+    const double largest = best_value<double, LargerOrNan>(x, count);
+    const double end = end_of(largest, write_exponentials(x, largest, count, y), is_log);
+    if (is_log)
+      shift(x, count, largest, end, y);
+    else
+      scale(y, count, end);
+  }
+}
+
+void write_lines(const float* x, std::int64_t lines, std::int64_t count, bool is_log, float* y) {
+  write_softmax(x, lines, count, is_log, y);
 }
 
 /// Neighbouring lines, whose elements are `stride` apart.
@@ -141,15 +153,12 @@ void softmax_of_short_lines(const AxisView& view, const T* x, bool is_log, T* y,
 
 template <typename T>
 void softmax(const AxisView& view, const T* x, bool is_log, T* y, Threads& threads) {
-  if (view.inner == 1 && view.dim <= kShortLine)
+  if (view.inner == 1 && view.dim <= kShortLine && !fills_vectors<T>(view.dim))
     return softmax_of_short_lines(view, x, is_log, y, threads);
   const AxisBlocks blocks(view, kBlock);
   threads.share(blocks.count(), blocks.elements(), [&](std::int64_t begin, std::int64_t end) {
-    if (view.inner == 1) {
-      for (std::int64_t i = begin; i < end; ++i)
-        write_line(x + i * view.dim, view.dim, is_log, y + i * view.dim);
-      return;
-    }
+    if (view.inner == 1)
+      return write_lines(x + begin * view.dim, end - begin, view.dim, is_log, y + begin * view.dim);
     Columns<T> columns(view.inner, view.dim, is_log, kBlock);
     for (std::int64_t i = begin; i < end; ++i) {
       const AxisBlock block = blocks.block(i);

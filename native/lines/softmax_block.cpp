@@ -1,7 +1,11 @@
 // With vectors as long as the processor has them.
-#include "native/attention/softmax_block.h"
+#include "native/lines/softmax_block.h"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "native/elements/exponential.h"
@@ -13,16 +17,23 @@ namespace {
 #define AOE_BLOCKS softmax_blocks
 #define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
-#include "native/attention/softmax_block.inc"
+#include "native/lines/softmax_block.inc"
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_softmax_blocks
 #define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
-#include "native/attention/softmax_block.inc"
+#include "native/lines/softmax_block.inc"
 #endif
 
 }  // namespace
+
+void write_softmax(const float* x, std::int64_t lines, std::int64_t count, bool is_log, float* y) {
+#if defined(__x86_64__)
+  if (has_long_vectors()) return long_softmax_blocks::write_softmax(x, lines, count, is_log, y);
+#endif
+  softmax_blocks::write_softmax(x, lines, count, is_log, y);
+}
 
 float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, SoftmaxRow& row) {
 #if defined(__x86_64__)

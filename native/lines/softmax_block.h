@@ -22,6 +22,10 @@ struct ScoreMask {
   bool is_bound;
 };
 
+/// The softmax of whole lines, one behind the other, or its logarithm; y is not x. NaN where a line has one, or its largest is infinite,
+/// as of the definition.
+void write_softmax(const float* x, std::int64_t lines, std::int64_t count, bool is_log, float* y);
+
 /// `count` more scores become their exponentials, which the row knows of then. What has been summed with those before is to be
 /// multiplied with the result.
 float take_scores(float* scores, std::int64_t count, const ScoreMask& mask, SoftmaxRow& row);
