@@ -120,6 +120,7 @@ class InferenceSession:
         self._cache = om_cache.OmCache(self._compile_options.cache_directory, is_quiet)
         self._model_path = path_or_bytes if isinstance(path_or_bytes, str) else ""
         if is_om:
+            self._warn_of_flags()
             self._shapes = LoadedShapes(1, lambda _: LoadedModel(path_or_bytes))
             with self._shapes.use(()) as model:
                 self._border = border_of_om(model)
@@ -143,6 +144,15 @@ class InferenceSession:
                 pass
         else:
             om_cache.check_flags(self._compile_options.flags)
+
+    def _warn_of_flags(self):
+        flags = " ".join(self._compile_options.flags)
+        if flags:
+            warnings.warn(
+                f"{flags}: without effect, an om is compiled already. Its threads are those that it"
+                " was compiled for; OMP_NUM_THREADS sets others",
+                stacklevel=5,
+            )
 
     def _write_model(self, path):
         """For who asks for the optimised one: compiled again it is found in the cache."""

@@ -6,6 +6,7 @@ import pickle
 import sys
 import threading
 import unittest
+import warnings
 
 import made_models
 import numpy
@@ -180,6 +181,16 @@ class CallsTest(SessionTest):
             for array, want in zip(session.run(["loss", "fc1.weight.new"], feed), wanted):
                 numpy.testing.assert_array_equal(array, want)
         self.assertEqual(len(compiled.run([], feed)), len(compiled.get_outputs()))
+
+    def test_an_om_says_that_its_threads_are_its_own(self):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = 1
+        om = made_models.om("mlp-training")
+        with self.assertWarnsRegex(UserWarning, "--threads=1: without effect.*OMP_NUM_THREADS"):
+            self.open(om, options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.open(om)
 
     def test_an_om_with_gears_takes_the_gear_of_the_shapes(self):
         om = made_models.om(
