@@ -96,6 +96,50 @@ reference::OpCall call_of(const std::string& type, reference::Attrs attrs) {
   return {.type = type, .version = def->versions.back(), .attrs = std::move(attrs)};
 }
 
+bool is_all(const Node& node, const std::string& attribute, std::int64_t value) {
+  return std::ranges::all_of(node.op.attrs.get_ints(attribute, {}),
+                             [&](std::int64_t each) { return each == value; });
+}
+
+namespace {
+
+bool is_function(const Graph& graph, NodeId id, ValueId value) {
+  if (id == kNone) return false;
+  const Node& node = graph.nodes[id];
+  if (!reference::is_elementwise(node.op) || node.outputs.size() != 1 ||
+      graph.values[node.outputs[0]].desc != graph.values[value].desc ||
+      std::ranges::count(node.inputs, value) != 1)
+    return false;
+  return std::ranges::all_of(node.inputs, [&](ValueId input) {
+    return input == value || input == kNone ||
+           (graph.values[input].constant && element_count(shape_of(graph, input)) == 1);
+  });
+}
+
+}  // namespace
+
+std::vector<NodeId> functions_behind(const Graph& graph, ValueId value) {
+  std::vector<NodeId> functions;
+  for (NodeId next = sole_consumer(graph, value); is_function(graph, next, value);
+       next = sole_consumer(graph, value)) {
+    functions.push_back(next);
+    value = graph.nodes[next].outputs[0];
+  }
+  return functions;
+}
+
+ConstantPtr as_right_factor(const Constant& weights) {
+  const Shape& shape = weights.desc().shape;
+  const std::int64_t out = shape[0], in = element_count({shape.begin() + 1, shape.end()});
+  auto factor =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {in, out}});
+  const auto* from = static_cast<const float*>(weights.data());
+  auto* to = static_cast<float*>(factor->mutable_data());
+  for (std::int64_t o = 0; o < out; ++o)
+    for (std::int64_t i = 0; i < in; ++i) to[i * out + o] = from[o * in + i];
+  return factor;
+}
+
 ValueId add_constant(Graph& graph, const std::string& stem, ConstantPtr constant) {
   const TensorDesc desc = constant->desc();
   return graph.add_value(graph.unused_name(stem), desc, std::move(constant));

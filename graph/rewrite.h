@@ -35,6 +35,15 @@ std::vector<std::int64_t> to_ints(const Constant& constant);
 bool ints_of(const Graph& graph, const Node& node, const std::string& attribute, std::size_t input,
              std::vector<std::int64_t>& ints);
 
+/// Whether every integer that the attribute has, if there is one, is `value`.
+bool is_all(const Node& node, const std::string& attribute, std::int64_t value);
+/// Weights of a convolution, [out][in][row][column], as the right factor of a product: [in, row, column][out], of float32.
+ConstantPtr as_right_factor(const Constant& weights);
+
+/// The elementwise functions that follow the value, each the only one to read what the one before makes. What else they read is one
+/// number.
+std::vector<NodeId> functions_behind(const Graph& graph, ValueId value);
+
 // ---- changing ----
 
 /// A call of the newest version of an operator.

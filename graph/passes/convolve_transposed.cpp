@@ -134,33 +134,15 @@ Node convolution_of(Graph& graph, const Node& node, const Window& window) {
   return convolution;
 }
 
-/// Of each element alone: what else it reads is one number.
-bool is_function(const Graph& graph, NodeId id, ValueId value) {
-  if (id == kNone) return false;
-  const Node& node = graph.nodes[id];
-  if (!reference::is_elementwise(node.op) || node.outputs.size() != 1 ||
-      graph.values[node.outputs[0]].desc != graph.values[value].desc ||
-      std::ranges::count(node.inputs, value) != 1)
-    return false;
-  return std::ranges::all_of(node.inputs, [&](ValueId input) {
-    return input == value || input == kNone ||
-           (graph.values[input].constant && element_count(shape_of(graph, input)) == 1);
-  });
-}
-
 /// What a convolution makes of each block, and the functions that follow the whole, if nothing else reads in between.
 void convolve(Graph& graph, NodeId id, const Window& window) {
   const Node node = graph.nodes[id];
   TensorDesc blocks = graph.values[node.outputs[0]].desc;
   blocks.shape = {blocks.shape[0], blocks.shape[1] * window.block(),
                   window.rows.out / window.rows.stride, window.columns.out / window.columns.stride};
-  std::vector<NodeId> functions;
-  ValueId last = node.outputs[0];
-  for (NodeId next = sole_consumer(graph, last); is_function(graph, next, last);
-       next = sole_consumer(graph, last)) {
-    functions.push_back(next);
-    last = graph.nodes[next].outputs[0];
-  }
+  const std::vector<NodeId> functions = functions_behind(graph, node.outputs[0]);
+  const ValueId last =
+      functions.empty() ? node.outputs[0] : graph.nodes[functions.back()].outputs[0];
   const auto add_blocks = [&](ValueId whole) {
     return add_intermediate(graph, graph.values[whole].name + "_blocks", blocks);
   };

@@ -41,11 +41,6 @@ bool is_one_element(const Shape& shape) {
   return std::ranges::all_of(shape, [](std::int64_t dim) { return dim == 1; });
 }
 
-bool is_all(const Node& node, const std::string& attribute, std::int64_t value) {
-  const auto found = node.op.attrs.get_ints(attribute, {});
-  return std::ranges::all_of(found, [&](std::int64_t each) { return each == value; });
-}
-
 enum class Kind { kNone, kPointwise, kWindow, kDense, kElementwise, kMean, kMaxPool, kConcat };
 
 class ChannelsLast {
@@ -279,21 +274,10 @@ class ChannelsLast {
       node.inputs[0] = last(x);
   }
 
-  /// [outputs][inputs] to [inputs][outputs].
-  ValueId product_weights(const Node& node) {
-    const ConstantPtr weights = constant_input(graph_, node, 1);
-    const std::int64_t out = weights->desc().shape[kOutDim], in = weights->desc().shape[kInDim];
-    auto turned =
-        std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {in, out}});
-    const auto* from = static_cast<const float*>(weights->data());
-    auto* to = static_cast<float*>(turned->mutable_data());
-    for (std::int64_t o = 0; o < out; ++o)
-      for (std::int64_t i = 0; i < in; ++i) to[i * out + o] = from[o * in + i];
-    return add_constant(graph_, graph_.values[node.inputs[1]].name + "_turned", std::move(turned));
-  }
-
   void turn_pointwise(NodeId id, const Node& node) {
-    const ValueId x = last(node.inputs[0]), weights = product_weights(node);
+    const ValueId x = last(node.inputs[0]);
+    const ValueId weights = add_constant(graph_, graph_.values[node.inputs[1]].name + "_turned",
+                                         as_right_factor(*constant_input(graph_, node, 1)));
     const ValueId result = add_turned(node.outputs[0]);
     Node product{
         .name = node.name, .op = call_of("MatMulV2"), .inputs = {x, weights}, .outputs = {result}};

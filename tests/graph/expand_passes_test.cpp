@@ -99,6 +99,23 @@ const PassCase kExpandCases[] = {
        z = LpNormalization <axis = 1> (rows)
        m = MeanVarianceNormalization <axes = [0]> (rows)
      })"},
+    {"multiply_places", "multiply_places",
+     R"(g (float[3,64,2,2] x) => (float[3,1024,1,1] y) <float[1024,64,2,2] w, float[1024] b> {
+       c = Conv (x, w, b)
+       r = Relu (c)
+       two = Constant <value = float {2.0}> ()
+       y = Mul (r, two)
+     })"},
+    {"multiply_places_refuses", "multiply_places",
+     R"(g (float[3,512,1,1] x, float[3,256,1,1] few, float[1,512,1,1] one, float[3,512,2,2] four, float[1024,512,1,1] v) =>
+       (float[3,512,1,1] s, float[1,1024,1,1] o, float[3,1024,2,2] f, float[3,1024,1,1] c, float[3,1024,1,1] g)
+       <float[512,256,1,1] u, float[1024,512,1,1] w, float[1024,256,1,1] h> {
+       s = Conv (few, u)
+       o = Conv (one, w)
+       f = Conv (four, w)
+       c = Conv (x, v)
+       g = Conv <group = 2> (x, h)
+     })"},
     {"convolve_transposed", "convolve_transposed",
      R"(g (float[2,3,8,8] x) => (float[2,2,16,16] y) <float[3,2,4,4] w, float[2] b> {
        c = ConvTranspose <strides = [2,2], pads = [1,1,1,1]> (x, w, b)

@@ -43,6 +43,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "eliminate_common_subexpressions",
                                              "fold_pad",
                                              "fold_batch_norm",
+                                             "multiply_places",
                                              "put_channels_last",
                                              "fuse_open_activations",
                                              "fuse_open_attention",
