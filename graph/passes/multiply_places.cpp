@@ -30,8 +30,7 @@ bool takes_whole_images(const Graph& graph, const Node& node) {
 }
 
 ValueId reshaped(Graph& graph, const std::string& stem, ValueId from, const Shape& shape) {
-  const ValueId to =
-      add_intermediate(graph, stem, {.dtype = DataType::kFloat, .shape = shape});
+  const ValueId to = add_intermediate(graph, stem, {.dtype = DataType::kFloat, .shape = shape});
   Shape asked = shape;
   asked[0] = 0;  // as many images as there are
   graph.add_node({.name = graph.values[to].name,
@@ -45,8 +44,8 @@ ValueId reshaped(Graph& graph, const std::string& stem, ValueId from, const Shap
 std::vector<Node> row_of(Graph& graph, const Node& node, const std::vector<NodeId>& functions) {
   const ConstantPtr weights = as_right_factor(*constant_input(graph, node, 1));
   const Shape& images = shape_of(graph, node.inputs[0]);
-  const ValueId x = reshaped(graph, node.name + "_rows", node.inputs[0],
-                             {images[0], weights->desc().shape[0]});
+  const ValueId x =
+      reshaped(graph, node.name + "_rows", node.inputs[0], {images[0], weights->desc().shape[0]});
   const ValueId factor =
       add_constant(graph, graph.values[node.inputs[1]].name + "_turned", weights);
   std::vector<Node> row;

@@ -13,7 +13,9 @@ namespace aoe::native {
 namespace {
 
 constexpr std::int64_t kLeastOutputs = 64, kMostOutputs = 512;  ///< at a time
-constexpr std::int64_t kVector = 16;                            ///< elements
+constexpr std::int64_t kManyOutputs =
+    256;                              ///< at a time, where they share weights that come from memory
+constexpr std::int64_t kVector = 16;  ///< elements
 constexpr std::int64_t kTaps =
     576;  ///< at a time: what those of 64 inputs read, and eight rows of weights, stay in the first-level cache
 
@@ -25,6 +27,8 @@ class ShiftedConvolution {
     constexpr std::int64_t kCached = 4096;  // elements
     block_ = std::clamp(kCached / std::max(channels_, per_group_) / kVector * kVector,
                         kLeastOutputs, kMostOutputs);
+    if (reads_weights_from_memory())
+      block_ = std::max(block_, std::min(round_up(numbers_, kVector), kManyOutputs));
     if (numbers_ < block_) block_ = std::max(kLeastOutputs, numbers_ / kVector * kVector);
     if (!lies_well()) copy_planes();
     const std::vector<std::int64_t> taps = planes_.taps();
@@ -68,6 +72,14 @@ class ShiftedConvolution {
     constexpr std::int64_t kBlockRows = 8;
     const std::int64_t even = ceil_div(per_group_, kBlockRows) * part / parts * kBlockRows;
     return std::min(even, per_group_);
+  }
+
+  /// Weights that no near cache holds are read once for each block: it takes more outputs then, whose planes the second-level cache has.
+  bool reads_weights_from_memory() const {
+    constexpr std::int64_t kNear = 1 << 20;
+    return per_group_ * channels_ * window_.kernel_elements() *
+               static_cast<std::int64_t>(sizeof(T)) >
+           kNear;
   }
 
   /// Without padding the planes can be read in place; unless blocks would reach beyond the last, or several begin in one set of a
