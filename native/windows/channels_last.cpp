@@ -11,6 +11,7 @@
 #include "native/products/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
+#include "native/windows/tiled_channels.h"
 #include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
 
@@ -344,6 +345,9 @@ Result<void> takes_channels_last(const Question& question) {
 
 void run_channels_last(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
+  const Window window =
+      reference::window_of(run.call.type, run.attrs, run.shape(0), run.shape(1)).value();
+  if (tiles_channels(run, window)) return run_tiled_channels(run, window, ending);
   const Images rows(run, ending);
   run.attrs.get_int("group", 1) == 1 ? run_dense(rows) : run_depthwise_rows(rows);
 }
