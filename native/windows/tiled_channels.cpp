@@ -8,6 +8,7 @@
 #include "native/products/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
+#include "native/windows/laid_out_weights.h"
 #include "native/windows/winograd_convolution.h"
 #include "native/windows/winograd_tile.h"
 #include "reference/precision_attrs.h"
@@ -18,10 +19,10 @@ namespace {
 
 using winograd::kGap, winograd::kInputSide, winograd::kProducts, winograd::kTileSide;
 
-constexpr std::int64_t kWindow = 9;   ///< taps
-constexpr std::int64_t kPanel = 32;   ///< columns of weights that lie together
-constexpr std::int64_t kDeep = 256;   ///< rows of a panel that a near cache keeps
-constexpr std::int64_t kFullest = 16; ///< channels: vectors have to be full once
+constexpr std::int64_t kWindow = 9;    ///< taps
+constexpr std::int64_t kPanel = 32;    ///< columns of weights that lie together
+constexpr std::int64_t kDeep = 256;    ///< rows of a panel that a near cache keeps
+constexpr std::int64_t kFullest = 16;  ///< channels: vectors have to be full once
 
 /// Pixels of a tile, and where its points lie, a matrix behind each other.
 struct InputTile {
@@ -42,14 +43,12 @@ struct OutputTile {
 #define AOE_BLOCKS wide_tiles
 #define AOE_BYTES 32
 #define AOE_VECTOR AOE_WIDE
-#include "native/windows/winograd_transforms.inc"
 #include "native/windows/pixel_tiles.inc"
 
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_tiles
 #define AOE_BYTES 64
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4")))
-#include "native/windows/winograd_transforms.inc"
 #include "native/windows/pixel_tiles.inc"
 #endif
 
@@ -93,7 +92,8 @@ class TiledChannels {
         h_(window.height()),
         w_(window.width()),
         ending_(ending),
-        weights_(run.made_of(1, [&] { return transformed_weights(); })),
+        kept_(weights_of_step(run)),
+        weights_(kept_->by_point([&] { return transformed_weights(); })),
         zeros_(static_cast<std::size_t>(channels_), 0.f) {}
 
   void run() const {
@@ -197,29 +197,27 @@ class TiledChannels {
     return y_ + ((image * h_.output + y) * w_.output + x) * outputs_;
   }
   const float* panel(std::int64_t point, std::int64_t panel) const {
-    return weights_->as<float>() + (point * panels_ + panel) * channels_ * kPanel;
+    return weights_ + (point * panels_ + panel) * channels_ * kPanel;
   }
 
   Scratch transformed_weights() const {
     const std::int64_t step = panels_ * channels_ * kPanel;
     Scratch all(static_cast<std::size_t>(kProducts * step) * sizeof(float));
     const float* const from = run_.inputs[1].as<float>();
-    run_.threads.share(panels_, static_cast<double>(channels_) * 200,
-                       [&](std::int64_t begin, std::int64_t end) {
-                         std::vector<float> taps(kWindow * kPanel);
-                         for (std::int64_t panel = begin; panel < end; ++panel)
-                           for (std::int64_t c = 0; c < channels_; ++c) {
-                             const std::int64_t first = panel * kPanel;
-                             const std::int64_t count = std::min(kPanel, outputs_ - first);
-                             for (std::int64_t o = 0; o < count; ++o)
-                               for (std::int64_t i = 0; i < kWindow; ++i)
-                                 taps[i * kPanel + o] =
-                                     from[((first + o) * channels_ + c) * kWindow + i];
-                             transform_weights(
-                                 taps.data(),
-                                 all.as<float>() + (panel * channels_ + c) * kPanel, step);
-                           }
-                       });
+    run_.threads.share(
+        panels_, static_cast<double>(channels_) * 200, [&](std::int64_t begin, std::int64_t end) {
+          std::vector<float> taps(kWindow * kPanel);
+          for (std::int64_t panel = begin; panel < end; ++panel)
+            for (std::int64_t c = 0; c < channels_; ++c) {
+              const std::int64_t first = panel * kPanel;
+              const std::int64_t count = std::min(kPanel, outputs_ - first);
+              for (std::int64_t o = 0; o < count; ++o)
+                for (std::int64_t i = 0; i < kWindow; ++i)
+                  taps[i * kPanel + o] = from[((first + o) * channels_ + c) * kWindow + i];
+              transform_weights(taps.data(), all.as<float>() + (panel * channels_ + c) * kPanel,
+                                step);
+            }
+        });
     return all;
   }
 
@@ -241,8 +239,9 @@ class TiledChannels {
   const std::int64_t tiles_wide_ = ceil_div(w_.output, kTileSide);
   const std::int64_t tiles_high_ = ceil_div(h_.output, kTileSide);
   const std::int64_t tiles_ = run_.shape(0)[0] * tiles_high_ * tiles_wide_;  ///< of all images
-  const std::shared_ptr<const Scratch> weights_;                             ///< panels of each point
-  const std::vector<float> zeros_;                                           ///< a pixel of the padding
+  const std::shared_ptr<const LaidOutWeights> kept_;
+  const float* const weights_;      ///< panels of each point
+  const std::vector<float> zeros_;  ///< a pixel of the padding
 };
 
 /// (Measured on a Zen 5.) Weights of large windows come from memory in each run.
@@ -262,7 +261,8 @@ bool saves_time(const Run& run, const reference::Window& window) {
     const double bytes = factors * pairs * sizeof(float);
     return bytes > kNear ? bytes / kBytesPerNs : 0;
   };
-  const double as_they_are = std::max(pixels * kWindow * pairs / kProductsPerNs, ns_to_read(kWindow));
+  const double as_they_are =
+      std::max(pixels * kWindow * pairs / kProductsPerNs, ns_to_read(kWindow));
   const double by_tiles = std::max(tiles, kRows) * kProducts * pairs / kProductsPerNs +
                           ns_to_read(kProducts) +
                           tiles * static_cast<double>(weight[0] + weight[1]) * kNsOfTransform +
