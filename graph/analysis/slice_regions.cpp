@@ -274,7 +274,7 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
 
 double part_cost(const SliceCost& cost, int threads) {
   constexpr double kNsOfPart = 1000, kNsOfTeam = 1000;  // who shares it waits for the others
-  constexpr double kNear = 512 << 10, kNearBytesPerNs = 60, kBytesPerNs = 25;
+  constexpr double kNear = 4 << 20, kNearBytesPerNs = 60, kBytesPerNs = 25;
   constexpr double kFlopsPerNs = 200, kPassedBytesPerNs = 40;  // of a thread
   const double weights = cost.weights / (cost.weights < kNear ? kNearBytesPerNs : kBytesPerNs);
   const double slice =
