@@ -11,6 +11,7 @@
 #include "reference/tensors/broadcast.h"
 #include "reference/tensors/strided.h"
 #include "runtime/om/om_bodies.h"
+#include "runtime/slice_parts.h"
 
 namespace aoe::runtime {
 namespace {
@@ -142,7 +143,8 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
       axes_(step_.call.attrs.get_ints("axes")),
       output_axes_(step_.call.attrs.get_ints("output_axes")),
       dims_(step_.call.attrs.get_int("dims", 1)),
-      is_in_place_(step_.call.attrs.get_int("in_place", 0) != 0) {
+      is_in_place_(step_.call.attrs.get_int("in_place", 0) != 0),
+      part_cost_(step_.call.attrs.get_float("part_cost", 4)) {
   std::vector<Om> bodies = bodies_of(context.om, step_);
   std::size_t most = 0;
   for (const Om& body : bodies) most = std::max(most, body.arena_bytes);
@@ -282,19 +284,6 @@ void SliceMap::place_outputs() const {
     if (id >= 0 && tensors_.is_dynamic(id)) tensors_.allocate(id, tensors_.view(id).desc);
 }
 
-/// Parts of many slices take turns at no cost, if weights stay in a cache: 16 rows of 256 by 256x768 take an eighth of 128 rows' time.
-/// What lies in one piece is copied for a part that is not full, so that shorter ones are faster.
-std::size_t SliceMap::next_part(std::span<const std::int64_t> lengths, std::int64_t left,
-                                std::int64_t slices, bool is_in_place) {
-  constexpr std::int64_t kMany = 8;
-  for (std::size_t i = 0; i + 1 < lengths.size(); ++i) {
-    const bool is_full_enough =
-        lengths[i + 1] < kMany ? lengths[i] < 2 * left : 5 * lengths[i] <= 8 * left;
-    if (is_full_enough && (!is_in_place || lengths[i] <= slices)) return i;
-  }
-  return lengths.size() - 1;
-}
-
 bool SliceMap::are_seen() const {
   if (!is_planned_) return false;
   for (std::size_t i = 0; i < axes_.size(); ++i)
@@ -309,16 +298,17 @@ void SliceMap::plan() {
   const std::int64_t slices = element_count(places);
   prepare_outputs(places);
   turns_.clear();
-  for (std::int64_t done = 0; done < slices;) {
-    const std::size_t part = next_part(lengths_, slices - done, slices, is_in_place_);
-    const std::int64_t length = lengths_[part];
-    set_borders(parts_[part], places);
-    turns_.push_back({.part = part,
-                      .count = std::min(length, slices),
-                      .begin = done,
-                      .times = std::max<std::int64_t>(1, (slices - done) / length)});
-    done += turns_.back().times * length;
-  }
+  std::int64_t done = 0;
+  if (slices > 0)
+    for (const SliceTurn& turn : slice_parts(lengths_, slices, part_cost_, is_in_place_)) {
+      const std::int64_t length = lengths_[turn.length];
+      set_borders(parts_[turn.length], places);
+      turns_.push_back({.part = turn.length,
+                        .count = std::min(length, slices),
+                        .begin = done,
+                        .times = turn.times});
+      done += turn.times * length;
+    }
   slices_ = slices;
   seen_.resize(axes_.size());
   for (std::size_t i = 0; i < axes_.size(); ++i)

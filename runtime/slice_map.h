@@ -1,12 +1,12 @@
 // SliceMap: a step that carries its body out slice by slice (MapSlices, graph/passes/map_slices.cpp): along axes of what it
 // reads and makes whose lengths only a run can tell. There is a body for each of some lengths of parts, all of which read and make
-// the same; a run takes the longest that is full enough, and again for what is left. The last part overlaps the one before it
-// rather than being shorter.
+// the same; a run takes those that together take the least time (slice_parts.h). The last part overlaps the one before it rather than
+// being shorter.
 //
 // Attributes: "axes", by input, along which it is sliced, -1 for what each part reads whole; "output_axes", by output. "dims": each of
 // those is the last of so many neighbours (1 when it is left out), all combinations of whose places are slices: a part has them in
 // the last and 1 in the others. An input that has fewer places than others is stretched, as in broadcasting. "in_place": elementwise
-// ops, whose parts lie in one piece.
+// ops, whose parts lie in one piece. "part_cost": in how many slices' time a part takes longer than its slices.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,6 @@ class SliceMap final : public Runnable {
 
   /// What is wrong with the step itself, its bodies apart, in words behind its name; empty: nothing.
   static std::string fault(const Om& om, const OmStep& step);
-
-  /// Which of `lengths`, the longest first, the next part has, where `left` of `slices` are not done: the longest that is more than half
-  /// full, as shorter ones would read their weights each time; somewhat fuller where these have many slices.
-  static std::size_t next_part(std::span<const std::int64_t> lengths, std::int64_t left,
-                               std::int64_t slices, bool is_in_place);
 
   /// Ops of bodies are tasks of their own; what lies between their runs is the step's. Throws Error(kFailure) that names the step
   /// when what it reads has not equally many slices.
@@ -74,6 +69,7 @@ class SliceMap final : public Runnable {
   const std::vector<std::int64_t> axes_, output_axes_;  ///< the last of the sliced ones
   const std::int64_t dims_;                             ///< how many these are
   const bool is_in_place_;
+  const double part_cost_;
   AlignedMemory arena_;      ///< of whichever body runs
   std::vector<Part> parts_;  ///< the longest first
   std::vector<std::int64_t> lengths_;

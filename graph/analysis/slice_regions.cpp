@@ -263,9 +263,23 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   // long as eight.
   if (reads_memory && middle > longest / kStep) sizes.push_back(middle);
   if (reads_memory && longest > 1) sizes.push_back(std::max<std::int64_t>(1, longest / kStep));
-  while (!reads_memory && sizes.back() > 1 && sizes.size() < 3)
-    sizes.push_back(std::max<std::int64_t>(1, sizes.back() / kStep));
+  // Half of the longest: else what fills a little more than that is a third empty, or many short parts.
+  if (!reads_memory && longest >= kStep) sizes.push_back(longest / 2);
+  for (std::int64_t size = longest; !reads_memory && size > 1 && sizes.size() < 4;) {
+    size = std::max<std::int64_t>(1, size / kStep);
+    sizes.push_back(size);
+  }
   return sizes;
+}
+
+double part_cost(const SliceCost& cost, int threads) {
+  constexpr double kNsOfPart = 1000, kNsOfTeam = 1000;  // who shares it waits for the others
+  constexpr double kNear = 4 << 20, kNearBytesPerNs = 60, kBytesPerNs = 25;
+  constexpr double kFlopsPerNs = 200, kPassedBytesPerNs = 40;  // of a thread
+  const double weights = cost.weights / (cost.weights < kNear ? kNearBytesPerNs : kBytesPerNs);
+  const double slice =
+      std::max({cost.flops / kFlopsPerNs, cost.bytes / kPassedBytesPerNs, 0.01}) / threads;
+  return (kNsOfPart + (threads > 1 ? kNsOfTeam : 0) + weights) / slice;
 }
 
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,

@@ -38,6 +38,9 @@ SliceCost slice_cost(const Graph& graph, const SliceRegion& region);
 /// more than they cost.
 std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads = 1);
 
+/// In how many slices' time a part takes longer than its slices: weights are read, and threads called.
+double part_cost(const SliceCost& cost, int threads);
+
 /// A region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,

@@ -21,7 +21,8 @@ std::vector<std::int64_t> sliced_axes(const Graph& graph, const std::vector<Valu
 bool map_region(Graph& graph, const SliceRegion& region, int threads) {
   const Subgraph subgraph = subgraph_of(graph, region.nodes);
   Node node{.name = graph.nodes[region.nodes.front()].name + "_slices", .op = call_of("MapSlices")};
-  for (const std::int64_t slices : part_sizes(slice_cost(graph, region), threads)) {
+  const SliceCost cost = slice_cost(graph, region);
+  for (const std::int64_t slices : part_sizes(cost, threads)) {
     std::optional<Graph> part = graph_of_part(graph, subgraph, region.axes, slices);
     if (!part) return false;
     node.bodies.push_back(std::make_shared<const Graph>(std::move(*part)));
@@ -30,6 +31,7 @@ bool map_region(Graph& graph, const SliceRegion& region, int threads) {
   node.op.attrs.set("output_axes", sliced_axes(graph, subgraph.outputs, region.axes));
   if (region.axes.dims > 1) node.op.attrs.set("dims", std::int64_t{region.axes.dims});
   if (region.is_in_place) node.op.attrs.set("in_place", std::int64_t{1});
+  node.op.attrs.set("part_cost", static_cast<float>(part_cost(cost, threads)));
   node.inputs = subgraph.inputs;
   node.outputs = subgraph.outputs;
   for (const NodeId id : region.nodes) graph.remove_node(id);

@@ -135,9 +135,10 @@ void register_convolution(KernelRegistry& registry) {
                 .may_save_products = may_run_by_tiles,
                 .of_peak = of_peak,
                 .is_for_open_sizes = is_flat_float32});
-  registry.add({.type = kChannelsLast, .supports = takes_channels_last, .run = [](const Run& run) {
-                  run_floats(run, {});
-                }});
+  registry.add({.type = kChannelsLast,
+                .supports = takes_channels_last,
+                .run = [](const Run& run) { run_floats(run, {}); },
+                .may_save_products = may_run_by_tiles});
   registry.add({.type = reference::kFused,
                 .supports = supports_fused,
                 .run = run_fused,

@@ -11,6 +11,8 @@
 #include "native/products/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
+#include "native/windows/laid_out_weights.h"
+#include "native/windows/tiled_channels.h"
 #include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
 
@@ -56,7 +58,8 @@ struct Images {
         reads_planes(reference::reads_planes(given.attrs)),
         channels_in(given.shape(0)[reads_planes ? 1 : 3]),
         channels_out(given.shape(1)[0]),
-        weights(given.made_of(1, [&] { return weights_by_channel(given); })),
+        kept(weights_of_step(given)),
+        weights(kept->by_channel([&] { return weights_by_channel(given); })),
         bias(given.has_input(2) ? given.inputs[2].as<float>() : nullptr) {}
 
   std::int64_t count() const { return run.shape(0)[0] * h.output; }
@@ -76,7 +79,8 @@ struct Images {
   const WindowAxis &h = window.height(), &w = window.width();
   const bool reads_planes;
   const std::int64_t channels_in, channels_out;
-  const std::shared_ptr<const Scratch> weights;
+  const std::shared_ptr<const LaidOutWeights> kept;
+  const float* const weights;
   const float* const bias;
 };
 
@@ -139,10 +143,9 @@ void run_row(const Images& rows, PaddedRows& padded, std::int64_t row) {
     if (!h.is_inside(h.tap(top, k))) continue;
     const float* const from = padded.row(image, h.tap(top, k));
     for (std::int64_t step = 0; step < steps; ++step)
-      add_product<float>(
-          {from + step * w.dilation * in, w.stride * in}, w.output, length,
-          Rows<const float>{rows.weights->as<float>() + (k * w.kernel + step) * in * out, out},
-          {sums, out}, out);
+      add_product<float>({from + step * w.dilation * in, w.stride * in}, w.output, length,
+                         Rows<const float>{rows.weights + (k * w.kernel + step) * in * out, out},
+                         {sums, out}, out);
   }
   rows.ending.apply(sums, w.output * out);
 }
@@ -281,7 +284,7 @@ class DepthwiseRow {
       if (h.is_inside(h.tap(top, i)))
         tap_rows_.push_back(
             {rows_.input_row(row / h.output, h.tap(top, i)) + w.tap(begin, 0) * channels,
-             rows_.weights->as<float>() + i * w.kernel * channels});
+             rows_.weights + i * w.kernel * channels});
     return sum_inner(
         {tap_rows_, rows_.bias, channels, end - begin, rows_.output_row(row) + begin * channels},
         w.kernel, w.stride);
@@ -294,7 +297,7 @@ class DepthwiseRow {
     const std::int64_t channels = rows_.channels_in;
     const Depth depth{taps_,
                       from,
-                      rows_.weights->as<float>(),
+                      rows_.weights,
                       rows_.bias,
                       rows_.w.stride * channels,
                       channels,
@@ -344,6 +347,9 @@ Result<void> takes_channels_last(const Question& question) {
 
 void run_channels_last(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
+  const Window window =
+      reference::window_of(run.call.type, run.attrs, run.shape(0), run.shape(1)).value();
+  if (tiles_channels(run, window)) return run_tiled_channels(run, window, ending);
   const Images rows(run, ending);
   run.attrs.get_int("group", 1) == 1 ? run_dense(rows) : run_depthwise_rows(rows);
 }

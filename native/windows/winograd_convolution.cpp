@@ -10,6 +10,7 @@
 #include "native/products/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
+#include "native/windows/winograd_tile.h"
 #include "reference/precision_attrs.h"
 
 namespace aoe::native {
@@ -17,47 +18,19 @@ namespace {
 
 constexpr std::int64_t kSide = 3;  ///< of the window
 constexpr std::int64_t kWeights = kSide * kSide;
-constexpr std::int64_t kTileSide = 4;                        ///< of a tile of outputs
-constexpr std::int64_t kInputSide = 6;                       ///< of what it reads
-constexpr std::int64_t kProducts = kInputSide * kInputSide;  ///< products of a tile
-constexpr std::int64_t kMostTiles = 64;                      ///< of a block
-/// Elements behind the matrix of a point: those of all points would share a set of the cache.
-constexpr std::int64_t kGap = 16;
+constexpr std::int64_t kMostTiles = 64;  ///< of a block
 
+using winograd::kGap, winograd::kInputSide, winograd::kProducts, winograd::kTileSide;
 using Loose = Lanes<float>::Loose;
 
-/// In place: what the inputs of a row (or column) of a tile give for its points 0, 1, -1, 2, -2 and infinity.
-AOE_WIDE inline void transform_inputs(Floats (&d)[kInputSide]) {
-  const Floats even1 = d[4] - 4 * d[2], odd1 = d[3] - 4 * d[1];
-  const Floats even2 = d[4] - d[2], odd2 = 2 * (d[3] - d[1]);
-  d[0] = 4 * d[0] - 5 * d[2] + d[4];
-  d[5] = 4 * d[1] - 5 * d[3] + d[5];
-  d[1] = even1 + odd1;
-  d[2] = even1 - odd1;
-  d[3] = even2 + odd2;
-  d[4] = even2 - odd2;
-}
-
-/// In place: of the sums at all points, the outputs.
-AOE_WIDE inline void transform_sums(Floats (&m)[kInputSide]) {
-  const Floats sum1 = m[1] + m[2], difference1 = m[1] - m[2];
-  const Floats sum2 = m[3] + m[4], difference2 = m[3] - m[4];
-  m[0] = m[0] + sum1 + sum2;
-  m[1] = difference1 + 2 * difference2;
-  m[2] = sum1 + 4 * sum2;
-  m[3] = difference1 + 8 * difference2 + m[5];
-}
-
-/// What three taps give for the six points.
-AOE_WIDE inline void transform_taps(const Floats (&g)[kSide], Floats (&u)[kInputSide]) {
-  const Floats even1 = (g[0] + g[2]) * (-1.f / 6), even2 = g[0] * (1.f / 24) + g[2] * (1.f / 6);
-  u[0] = g[0] * (1.f / 4);
-  u[1] = even1 - g[1] * (1.f / 6);
-  u[2] = even1 + g[1] * (1.f / 6);
-  u[3] = even2 + g[1] * (1.f / 12);
-  u[4] = even2 - g[1] * (1.f / 12);
-  u[5] = g[2];
-}
+#define AOE_BLOCKS wide_planes
+#define AOE_BYTES 32
+#define AOE_VECTOR AOE_WIDE
+#include "native/windows/winograd_transforms.inc"
+#undef AOE_BLOCKS
+#undef AOE_BYTES
+#undef AOE_VECTOR
+using wide_planes::transform_inputs, wide_planes::transform_sums, wide_planes::transform_taps;
 
 struct Range {
   std::int64_t begin, end;

@@ -11,9 +11,11 @@
 namespace aoe::compiler {
 namespace {
 
-double least_ns(const std::string& line, const std::function<bool(const Candidate&)>& counts) {
+double least_ns(const std::string& line, const std::function<bool(const Candidate&)>& counts,
+                int threads = 0) {
   const Task task = parse_shape_line(line).task;
-  const Soc soc = detect_soc();
+  Soc soc = detect_soc();
+  if (threads > 0) soc.threads = threads;
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& each : default_candidates(task, soc)) {
     const auto plan = each.impl->plan(task, each.format, soc);
@@ -52,6 +54,15 @@ TEST(FewOutputs, AreNotLeftToOneDnnWhereAnActivationFollows) {
     };
     EXPECT_LT(10 * least_ns(line, std::not_fn(is_onednn)), least_ns(line, is_dense_onednn)) << line;
   }
+}
+
+/// As of the first layers of mobile networks: what the library begins it writes as soon.
+TEST(FewProductsOfASum, AreNotLeftToOneDnn) {
+  const std::string line = "MatMulV2 in=1024x32 in=32x192:const -> Relu anchor";
+  for (const int threads : {1, 2})
+    EXPECT_LT(1.3 * least_ns(line, std::not_fn(is_onednn), threads),
+              least_ns(line, is_onednn, threads))
+        << threads;
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ TEST(MapSlices, TakesARowOfOpsWithAllPassesBehindIt) {
   EXPECT_EQ(maps[0]->op.attrs.get_ints("output_axes"), (std::vector<std::int64_t>{0}));
   // The places of the rows, as NonZero has them, and x whole.
   EXPECT_EQ(maps[0]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{1, -1}));
-  ASSERT_EQ(maps[0]->bodies.size(), 3U);
+  ASSERT_EQ(maps[0]->bodies.size(), 4U);
   const Shape longest = graph::shape_of(*maps[0]->bodies[0], maps[0]->bodies[0]->outputs[0]);
   const Shape next = graph::shape_of(*maps[0]->bodies[1], maps[0]->bodies[1]->outputs[0]);
-  EXPECT_EQ(longest[0], 8 * next[0]);
+  EXPECT_EQ(longest[0], 2 * next[0]);
   EXPECT_EQ(longest[1], 24);
 }
 
@@ -285,9 +285,9 @@ TEST(MapSlices, KeepsProductsOfManyWeightsAndLargeImagesApart) {
 
 TEST(MapSlices, CutsPartsThatStayInACache) {
   using Sizes = std::vector<std::int64_t>;
-  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{65536, 8192, 1024}));
-  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 8, 1}));
-  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}, 4), (Sizes{256, 32, 4}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{65536, 32768, 8192, 1024}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 32, 8, 1}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}, 4), (Sizes{256, 128, 32, 4}));
   EXPECT_EQ(graph::part_sizes({.bytes = 1e6, .flops = 1e8, .weights = 1e5}), (Sizes{1}));
   // Weights that take longer to read than a row to multiply are read for as many rows as there are.
   EXPECT_EQ(graph::part_sizes({.bytes = 5e4, .flops = 2.5e7, .weights = 5e7}), (Sizes{64, 24, 8}));

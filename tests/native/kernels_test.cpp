@@ -303,6 +303,32 @@ TEST(Kernels, MakeWhatTheyMakeOfWeightsOnce) {
   }
 }
 
+/// Large ones have other weights than small ones (tiled_channels.h), from one run to the next.
+TEST(Kernels, ImagesOfAllSizesTakeTurns) {
+  const TensorDesc open{.dtype = DataType::kFloat, .shape = {1, kUnknownDim, kUnknownDim, 32}};
+  const ConstantPtr weights =
+      random_tensor({.dtype = DataType::kFloat, .shape = {32, 32, 3, 3}}, 1);
+  RandomCall drawn{.call = {.type = "NhwcConv2D"}, .tolerance = 8e-5};
+  OmBuilder builder;
+  const auto* const bytes = static_cast<const char*>(weights->data());
+  const int x = builder.input("x", open);
+  const int w =
+      builder.weight("w", weights->desc(), std::vector<char>(bytes, bytes + weights->size_bytes()));
+  runtime::OmStep& step =
+      builder.reference(drawn.call.type, {x, w}, {builder.dynamic_output("y", open)});
+  step.backend = &runtime::backend("native");
+  runtime::Executor executor(builder.om, {.threads = 2});
+  for (const std::int64_t size : {40, 3, 40, 4, 3}) {
+    SCOPED_TRACE(size);
+    drawn.inputs = {random_tensor({.dtype = DataType::kFloat, .shape = {1, size, size, 32}}, 2),
+                    weights};
+    const Tensor inputs[] = {drawn.inputs[0]->view()};
+    Tensor outputs[] = {{open, nullptr}};
+    executor.run(inputs, outputs);
+    expect_same(outputs[0], expected_of(drawn)[0]->view(), drawn.tolerance);
+  }
+}
+
 /// Nor for padding around next to nothing.
 TEST(Kernels, TakeNoMemoryForDimensionsBesideOneOfZero) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 40, kFar = (std::int64_t{1} << 31) - 1;

@@ -295,8 +295,25 @@ RandomCall draw_byte_chain(Draw& draw) {
   return whole;
 }
 
+/// Of so many channels and places that tiles pay (tiled_channels.h).
+RandomCall draw_nhwc_tiles(Draw& draw) {
+  const std::int64_t in = draw.chance(10) ? draw.in(257, 290) : draw.in(16, 70),
+                     out = draw.in(16, 100);
+  reference::Attrs attrs;
+  std::vector<std::int64_t> pads;
+  for (int i = 0; i < 4; ++i) pads.push_back(draw.in(0, 2));
+  attrs.set("pads", pads);
+  RandomCall call{.call = {.type = "NhwcConv2D", .attrs = attrs}, .tolerance = 8e-5};
+  call.inputs = {
+      numbers(draw, DataType::kFloat, {draw.in(0, 3), draw.in(5, 30), draw.in(5, 30), in}),
+      numbers(draw, DataType::kFloat, {out, in, 3, 3})};
+  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kFloat, {out}));
+  return call;
+}
+
 /// Images whose channels come last; the first of a network from planes.
 RandomCall draw_nhwc(Draw& draw) {
+  if (draw.chance(10)) return draw_nhwc_tiles(draw);
   const bool is_depthwise = draw.chance(60);
   const std::int64_t in = draw.chance(30) ? draw.in(16, 90) : draw.in(1, 20),
                      out = is_depthwise ? in : draw.in(1, 40);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "reference/tensors/broadcast.h"
 #include "runtime/executor.h"
+#include "runtime/slice_parts.h"
 #include "tests/runtime/om_bodies.h"
 
 namespace aoe::runtime::tests {
@@ -92,22 +93,22 @@ TEST(SliceMap, TakesOtherLengthsAndBuffersFromRunToRun) {
 }
 
 TEST(SliceMap, TakesShorterPartsForWhatLongOnesLeave) {
-  const std::vector<std::int64_t> lengths = {128, 16, 2};
-  const auto parts_of = [&](std::int64_t slices, bool is_in_place) {
+  const auto parts_of = [](std::int64_t slices, bool is_in_place) {
+    const std::vector<std::int64_t> lengths = {128, 64, 16, 2};
     std::vector<std::int64_t> parts;
-    for (std::int64_t done = 0; done < slices; done += parts.back())
-      parts.push_back(lengths[SliceMap::next_part(lengths, slices - done, slices, is_in_place)]);
+    for (const SliceTurn& turn : slice_parts(lengths, slices, 8, is_in_place))
+      parts.insert(parts.end(), static_cast<std::size_t>(turn.times), lengths[turn.length]);
     return parts;
   };
   using Parts = std::vector<std::int64_t>;
   EXPECT_EQ(parts_of(131, false), (Parts{128, 2, 2}));
-  EXPECT_EQ(parts_of(300, false), (Parts{128, 128, 16, 16, 16}));
-  EXPECT_EQ(parts_of(201, false), (Parts{128, 16, 16, 16, 16, 16}));
-  EXPECT_EQ(parts_of(210, false), (Parts{128, 128}));  // the second is full enough
-  EXPECT_EQ(parts_of(137, false), (Parts{128, 16}));   // more than half
-  EXPECT_EQ(parts_of(100, false), (Parts{128}));
-  EXPECT_EQ(parts_of(100, true), (Parts{16, 16, 16, 16, 16, 16, 2, 2}));
-  EXPECT_EQ(parts_of(1, false), (Parts{2}));
+  EXPECT_EQ(parts_of(300, false), (Parts{128, 128, 64}));
+  EXPECT_EQ(parts_of(201, false), (Parts{128, 64, 16}));
+  EXPECT_EQ(parts_of(250, false), (Parts{128, 128}));  // the second is full enough
+  EXPECT_EQ(parts_of(120, false), (Parts{64, 64}));    // 128 would have to be copied
+  EXPECT_EQ(parts_of(60, true), (Parts{16, 16, 16, 16}));
+  EXPECT_EQ(parts_of(60, false), (Parts{64}));
+  EXPECT_EQ(parts_of(1, true), (Parts{2}));
 }
 
 TEST(SliceMap, RefusesSlicesThatAreNotEquallyMany) {
