@@ -15,8 +15,6 @@ namespace aoe::graph {
 namespace {
 
 constexpr std::size_t kImageRank = 4, kOutDim = 0, kInDim = 1, kHeightDim = 2, kWidthDim = 3;
-/// Of a dense window, which each row of outputs reads: a near cache has them. (Larger ones have products of whole images.)
-constexpr std::int64_t kMostWeights = 600'000;
 /// Images of so few channels, as networks begin with, cost nothing to be turned.
 constexpr std::int64_t kFewChannels = 4;
 
@@ -41,7 +39,18 @@ bool is_one_element(const Shape& shape) {
   return std::ranges::all_of(shape, [](std::int64_t dim) { return dim == 1; });
 }
 
-enum class Kind { kNone, kPointwise, kWindow, kDense, kElementwise, kMean, kMaxPool, kConcat };
+enum class Kind {
+  kNone,
+  kPointwise,
+  kWindow,
+  kDense,
+  kElementwise,
+  kMean,
+  kPool,
+  kConcat,
+  kSplit,
+  kResize
+};
 
 class ChannelsLast {
  public:
@@ -77,7 +86,7 @@ class ChannelsLast {
                               shape_of(graph_, node.inputs[0])[kInDim] == groups;
     const bool is_first = groups == 1 && weight[kInDim] <= kFewChannels;
     if (is_depthwise || is_first) return Kind::kWindow;
-    return groups == 1 && element_count(weight) <= kMostWeights ? Kind::kDense : Kind::kNone;
+    return groups == 1 ? Kind::kDense : Kind::kNone;
   }
 
   bool is_elementwise(const Node& node) const {
@@ -103,16 +112,32 @@ class ChannelsLast {
     if (is_type(node, "Conv2D")) return kind_of_convolution(node);
     if (!reads_turned(node)) return Kind::kNone;
     if (is_type(node, "GlobalAveragePool")) return Kind::kMean;
-    if (is_type(node, "MaxPoolV3")) return node.outputs.size() == 1 ? Kind::kMaxPool : Kind::kNone;
+    if (is_type(node, "MaxPoolV3") || is_type(node, "AvgPoolV2"))
+      return node.outputs.size() == 1 ? Kind::kPool : Kind::kNone;
     if (is_type(node, "ConcatV2")) return kind_of_concat(node);
+    if (is_type(node, "SplitV")) return is_along_channels(node) ? Kind::kSplit : Kind::kNone;
+    if (is_type(node, "Resize")) return is_by_scales(node) ? Kind::kResize : Kind::kNone;
     return is_elementwise(node) ? Kind::kElementwise : Kind::kNone;
   }
 
-  Kind kind_of_concat(const Node& node) const {
+  static bool is_along_channels(const Node& node) {
     const std::int64_t axis = node.op.attrs.get_int("axis", 0);
-    const bool is_of_channels =
-        axis == static_cast<std::int64_t>(kInDim) || axis == static_cast<std::int64_t>(kInDim) - 4;
-    return is_of_channels &&
+    return axis == static_cast<std::int64_t>(kInDim) ||
+           axis == static_cast<std::int64_t>(kInDim) - 4;
+  }
+
+  /// Which are known, one for each dimension.
+  bool is_by_scales(const Node& node) const {
+    constexpr std::size_t kRegion = 1, kScales = 2, kSizes = 3;
+    const bool has_region =
+        has_input(node, kRegion) && shape_of(graph_, node.inputs[kRegion]) != Shape{0};
+    return !has_region && is_float_constant(graph_, node, kScales) &&
+           shape_of(graph_, node.inputs[kScales]) == Shape{kImageRank} &&
+           !has_input(node, kSizes) && !node.op.attrs.has("axes");
+  }
+
+  Kind kind_of_concat(const Node& node) const {
+    return is_along_channels(node) &&
                    std::ranges::all_of(node.inputs,
                                        [&](ValueId value) { return will_turn_.contains(value); })
                ? Kind::kConcat
@@ -124,7 +149,9 @@ class ChannelsLast {
     const Kind kind = kind_of(node);
     if (kind == Kind::kNone) return;
     taken_.emplace(id, kind);
-    if (kind != Kind::kMean) will_turn_.insert(node.outputs[0]);
+    if (kind == Kind::kMean) return;
+    for (const ValueId output : node.outputs)
+      if (output != kNone) will_turn_.insert(output);
   }
 
   /// The representative of the nodes that are joined by turned images.
@@ -152,10 +179,9 @@ class ChannelsLast {
                                [&](NodeId reader) { return !taken_.contains(reader); });
   }
 
-  /// What a convolution gains. Windows of many channels, which planes take in fewer products (Winograd), are turned for the sake of others.
+  /// What a convolution gains.
   static int gain(Kind kind) {
-    if (kind == Kind::kDense) return -1;
-    return kind == Kind::kPointwise || kind == Kind::kWindow ? 1 : 0;
+    return kind == Kind::kPointwise || kind == Kind::kWindow || kind == Kind::kDense ? 1 : 0;
   }
 
   /// Each image that has to be turned takes about as long as two convolutions save.
@@ -244,11 +270,23 @@ class ChannelsLast {
         return turn_pointwise(id, node);
       case Kind::kMean:
         return turn_mean(id, node);
-      case Kind::kMaxPool:
-        node.op.type = "NhwcMaxPoolV3";
+      case Kind::kPool:
+        node.op.type = "Nhwc" + node.op.type;
         node.op.version = 1;
         node.inputs[0] = last(node.inputs[0]);
         break;
+      case Kind::kSplit:
+        node.op.attrs.set("axis", std::int64_t{3});
+        node.inputs[0] = last(node.inputs[0]);
+        break;
+      case Kind::kResize: {
+        constexpr std::size_t kScales = 2;
+        const std::vector<double> scales = to_doubles(*constant_input(graph_, node, kScales));
+        node.inputs[0] = last(node.inputs[0]);
+        node.inputs[kScales] = add_floats(graph_, node.name + "_scales", {kImageRank},
+                                          {scales[0], scales[2], scales[3], scales[1]});
+        break;
+      }
       case Kind::kDense:
       case Kind::kWindow:
         turn_window(node);
@@ -259,7 +297,8 @@ class ChannelsLast {
       default:
         for (ValueId& input : node.inputs) input = last(input);
     }
-    node.outputs[0] = add_turned(node.outputs[0]);
+    for (ValueId& output : node.outputs)
+      if (output != kNone) output = add_turned(output);
     replace_nodes(graph_, {id}, std::move(node));
   }
 

@@ -18,7 +18,7 @@ graph::Graph open_images(const std::string& outputs, const std::string& network)
       int64[4] across = {0, 1, 3, 0}, int64[3] along = {0, 1, 3}, int64[1] none = {0}, int64[1] three = {3}, int64[1] one = {1},
       float[24,8,1,1] widen, float[24] b24, float[24,1,3,3] deep, float[24,1,5,5] deep5, float[8,24,1,1] narrow, float[8] b8,
       float[8,3,3,3] begin, float[6,24,1,1] squeeze, float[24,6,1,1] excite, float[8,16,1,1] join, float[24,1,1] slope,
-      float[5,8,1,1] end, float[8,8,3,3] dense, float[24,24,1,1] square> {
+      float[5,8,1,1] end, float[4] twice = {1, 1, 2, 2}, float[8,8,3,3] dense, float[24,24,1,1] square> {
     a = Abs (x)
     s = ReduceSum <keepdims = 0> (a, along)
     c = GreaterOrEqual (s, zero)
@@ -138,7 +138,24 @@ INSTANTIATE_TEST_SUITE_P(
                                 6, 1, 2},
                     OpenNetwork{"FewAreLeft", "y",
                                 kInverted + "y = MaxPool <kernel_shape = [2,2]> (n1)", 0, 0, 0},
-                    OpenNetwork{"DenseWindowsAreLeft", "y", R"(
+                    OpenNetwork{"MeansOfWindowsSplitsAndLargerImages", "y", R"(
+    w1 = Conv (r, widen)
+    p = AveragePool <kernel_shape = [2,2], strides = [2,2], pads = [0,1,0,0]> (w1)
+    s1, s2 = Split <axis = 1> (p)
+    t = Concat <axis = 1> (s2, s1)
+    z = Resize <mode = "nearest"> (t, , twice)
+    n1 = Conv (z, narrow)
+    w2 = Conv (n1, widen)
+    n2 = Conv (w2, narrow)
+    y = GlobalAveragePool (n2))",
+                                4, 0, 2},
+                    OpenNetwork{"DenseWindowsAlone", "y", R"(
+    n1 = Conv <pads = [1,1,1,1]> (r, dense)
+    n2 = Conv <pads = [1,1,1,1]> (n1, dense)
+    n3 = Conv <pads = [1,1,1,1]> (n2, dense, b8)
+    y = Conv <pads = [1,1,1,1], strides = [2,2]> (n3, dense))",
+                                0, 4, 2},
+                    OpenNetwork{"AFewDenseWindowsAreLeft", "y", R"(
     n1 = Conv <pads = [1,1,1,1]> (r, dense)
     n2 = Conv <pads = [1,1,1,1]> (n1, dense)
     y = Conv <pads = [1,1,1,1]> (n2, dense))",

@@ -337,14 +337,15 @@ RandomCall draw_nhwc(Draw& draw) {
   return call;
 }
 
-RandomCall draw_nhwc_max_pool(Draw& draw) {
+RandomCall draw_nhwc_pool(Draw& draw, const std::string& type) {
   reference::Attrs attrs;
   attrs.set("kernel_shape", std::vector<std::int64_t>{draw.in(2, 3), draw.in(2, 4)});
   attrs.set("strides", std::vector<std::int64_t>{draw.in(1, 3), draw.in(1, 3)});
   attrs.set("pads",
             std::vector<std::int64_t>{draw.in(0, 1), draw.in(0, 1), draw.in(0, 1), draw.in(0, 1)});
   attrs.set("ceil_mode", draw.in(0, 1));
-  RandomCall call{.call = {.type = "NhwcMaxPoolV3", .attrs = attrs}};
+  if (type == "NhwcAvgPoolV2") attrs.set("count_include_pad", draw.in(0, 1));
+  RandomCall call{.call = {.type = type, .attrs = attrs}, .tolerance = 1e-6};
   call.inputs = {with_ties(draw, DataType::kFloat,
                            {draw.in(0, 2), draw.in(3, 9), draw.in(4, 9), draw.in(1, 40)})};
   return call;
@@ -555,7 +556,8 @@ void add_more_drawers(Drawers& drawers) {
   drawers["TensorScatter"] = draw_tensor_scatter;
   drawers["Conv2D"] = draw_convolution;
   drawers["NhwcConv2D"] = draw_nhwc;
-  drawers["NhwcMaxPoolV3"] = draw_nhwc_max_pool;
+  for (const char* type : {"NhwcMaxPoolV3", "NhwcAvgPoolV2"})
+    drawers[type] = [type](Draw& draw) { return draw_nhwc_pool(draw, type); };
   drawers[reference::kFused] = draw_fused;
   drawers["ConvInteger"] = draw_conv_integer;
   drawers["QuantConv2D"] = draw_quant_conv;

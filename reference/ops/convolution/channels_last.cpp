@@ -1,5 +1,5 @@
-// NhwcConv2D and NhwcMaxPoolV3: over images whose channels come last; all besides is a Conv2D's, or a MaxPoolV3's with one output. Of our
-// own, made where an image's sizes are open (graph/passes/put_channels_last.cpp).
+// NhwcConv2D, NhwcMaxPoolV3 and NhwcAvgPoolV2: over images whose channels come last; all besides is a Conv2D's, a MaxPoolV3's with one output
+// or an AvgPoolV2's. Of our own, made where an image's sizes are open (graph/passes/put_channels_last.cpp).
 #include "reference/op.h"
 #include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
@@ -77,6 +77,15 @@ void register_channels_last(OpRegistry& registry) {
        .kind = OpKind::kWindow,
        .infer = [](const InferContext& context) { return infer_last("MaxPoolV3", context); },
        .compute = [](const OpContext& context) { compute_last("MaxPoolV3", context); },
+       .window = window_of_nhwc_pool});
+  registry.add(
+      {.type = "NhwcAvgPoolV2",
+       .onnx_type = "",
+       .signature = {"s:4", window_attributes(
+                                "!kernel_shape=ints:1.. ceil_mode=0..1 count_include_pad=0..1")},
+       .kind = OpKind::kWindow,
+       .infer = [](const InferContext& context) { return infer_last("AvgPoolV2", context); },
+       .compute = [](const OpContext& context) { compute_last("AvgPoolV2", context); },
        .window = window_of_nhwc_pool});
 }
 
