@@ -439,6 +439,16 @@ TEST(NativeBackend, CopiesReshapedElementsOnlyForTheCaller) {
   for (std::int64_t i = 0; i < 12; ++i) EXPECT_EQ(outputs[0].as<float>()[i], static_cast<float>(i));
 }
 
+/// So many that threads share them.
+TEST(Random, WithASeedNumbersAreTheReferencesHoweverManyThreadsMakeThem) {
+  for (const char* const type : {"RandomNormal", "RandomUniform"}) {
+    RandomCall drawn{.call = {.type = type}, .tolerance = 2e-7};
+    drawn.call.attrs.set("shape", std::vector<std::int64_t>{300, 1001});
+    drawn.call.attrs.set("seed", 5.0f);
+    for (const int threads : {1, 3}) check(drawn, threads, true);
+  }
+}
+
 TEST(Random, WithoutASeedNumbersDifferAndAreSpreadAsAsked) {
   RandomCall drawn{.call = {.type = "RandomNormal"}};
   drawn.call.attrs.set("shape", std::vector<std::int64_t>{100, 1000});
