@@ -164,8 +164,13 @@ class ByteDepthwise : ByteCall {
     ending_.finish_rows({reinterpret_cast<const Quad*>(working.sums), stride_}, count,
                         round_up(numbers, kStored), working.factors, working.ended, stride_);
     Y* y = run_.output(0).template as<Y>() + plane * places_;
-    for (std::int64_t i = 0; i < count; ++i, y += places_)
-      put_down(working.ended + i * stride_, first, first + numbers, y);
+    for (std::int64_t i = 0; i < count; ++i, y += places_) {
+      const Y* const ended = working.ended + i * stride_;
+      if (numbers_ <= kAtOnce && window_.depth().output == 1)
+        put_rows(ended, (end - plane - i) * places_, y);
+      else
+        put_down(ended, first, first + numbers, y);
+    }
   }
 
   void sum_plane(std::int64_t plane, std::int64_t first, std::int64_t numbers,
@@ -177,6 +182,18 @@ class ByteDepthwise : ByteCall {
     const TapPairs taps{taps_.places.data(), weights_->pairs.data() + channel * pairs, pairs};
     sum_pairs(taps, working.copies[plane % 2].data() + first, static_cast<std::int32_t>(start),
               numbers, sums);
+  }
+
+  /// A whole plane. This thread writes what is left of `room` afterwards: whole vectors may reach into it.
+  void put_rows(const Y* ended, std::int64_t room, Y* y) const {
+    constexpr std::int64_t kChunk = 16 / sizeof(Y);
+    const std::int64_t rows = window_.height().output, width = window_.width().output;
+    const std::int64_t whole =
+        std::clamp<std::int64_t>((room - round_up(width, kChunk)) / width + 1, 0, rows);
+    for (std::int64_t row = 0; row < whole; ++row, ended += planes_.row(), y += width)
+      for (std::int64_t i = 0; i < width; i += kChunk) std::memcpy(y + i, ended + i, 16);
+    for (std::int64_t row = whole; row < rows; ++row, ended += planes_.row(), y += width)
+      std::copy_n(ended, width, y);
   }
 
   void put_down(const Y* ended, std::int64_t first, std::int64_t end, Y* y) const {
