@@ -271,10 +271,21 @@ class ByteDepthwise : ByteCall {
     const std::int64_t rows = window_.height().output, width = window_.width().output;
     const std::int64_t spare = room - round_up(width, kChunk);
     const std::int64_t whole = spare < 0 ? 0 : std::min(rows, spare / width + 1);
-    for (std::int64_t row = 0; row < whole; ++row, ended += planes_.row(), y += width)
+    const std::int64_t step = planes_.row();
+    if (width <= kChunk)
+      for (std::int64_t row = 0; row < whole; ++row)
+        std::memcpy(y + row * width, ended + row * step, 16);
+    else
+      put_long_rows(ended, whole, y);
+    for (std::int64_t row = whole; row < rows; ++row)
+      std::copy_n(ended + row * step, width, y + row * width);
+  }
+
+  void put_long_rows(const Y* ended, std::int64_t rows, Y* y) const {
+    constexpr std::int64_t kChunk = 16 / sizeof(Y);
+    const std::int64_t width = window_.width().output;
+    for (std::int64_t row = 0; row < rows; ++row, ended += planes_.row(), y += width)
       for (std::int64_t i = 0; i < width; i += kChunk) std::memcpy(y + i, ended + i, 16);
-    for (std::int64_t row = whole; row < rows; ++row, ended += planes_.row(), y += width)
-      std::copy_n(ended, width, y);
   }
 
   void put_down(const Y* ended, std::int64_t first, std::int64_t end, Y* y) const {
