@@ -4,7 +4,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/ceil_div.h"
 #include "native/kernel.h"
 #include "native/wide.h"
 #include "reference/elements/typed.h"
@@ -84,7 +83,7 @@ void gather_row(const Word* from, const Index* indices, std::int64_t length, std
     to[i] = from[i * step + (indices[i] + (indices[i] < 0 ? dim : 0)) * along];
 }
 
-/// Rows of the indices along their last axis, in pieces of so many columns that what another axis chooses from lies in a near cache.
+/// Rows of the indices along their last axis.
 template <typename Index>
 class Elements {
  public:
@@ -93,45 +92,37 @@ class Elements {
     dim_ = run.shape(0)[axis];
     along_ = strides_[axis];
     strides_[axis] = 0;
-    constexpr std::int64_t kNearBytes = 1 << 18, kFewest = 64;
-    const auto bytes = static_cast<std::int64_t>(size_bytes(run.inputs[0].desc.dtype));
-    if (axis + 1 < shape_.size())
-      piece_ = std::clamp(kNearBytes / bytes / std::max<std::int64_t>(dim_, 1), kFewest,
-                          std::max(kFewest, shape_.back()));
   }
 
   template <typename Word>
   void run() const {
-    const std::int64_t rows = run_.output(0).elements() / shape_.back();
-    const std::int64_t each = std::min(piece_, shape_.back());
-    run_.threads.share(ceil_div(shape_.back(), each) * rows, static_cast<double>(each),
+    const std::int64_t length = shape_.back();
+    run_.threads.share(run_.output(0).elements() / length, static_cast<double>(length),
                        [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t i = begin; i < end; ++i)
-                           gather_piece<Word>(i % rows, i / rows * each, each);
+                         for (std::int64_t row = begin; row < end; ++row) gather<Word>(row);
                        });
   }
 
  private:
   template <typename Word>
-  void gather_piece(std::int64_t row, std::int64_t first, std::int64_t each) const {
-    const std::int64_t count = std::min(each, shape_.back() - first),
-                       at = row * shape_.back() + first;
+  void gather(std::int64_t row) const {
+    const std::int64_t length = shape_.back(), at = row * length;
     const Index* const indices = run_.inputs[1].as<Index>() + at;
     // Of an axis too long for its indices none is outside.
     const auto most = std::min<std::int64_t>(dim_, std::numeric_limits<Index>::max());
-    if (!all_inside(indices, count, static_cast<Index>(most)))
+    if (!all_inside(indices, length, static_cast<Index>(most)))
       reference::read_indices(run_.inputs[1], dim_);  // names the one that is
-    const Word* from = run_.inputs[0].as<Word>() + first * strides_.back();
+    const Word* from = run_.inputs[0].as<Word>();
     for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d])
       from += row % shape_[d] * strides_[d];
-    gather_row(from, indices, count, strides_.back(), along_, dim_, run_.output(0).as<Word>() + at);
+    gather_row(from, indices, length, strides_.back(), along_, dim_,
+               run_.output(0).as<Word>() + at);
   }
 
   const Run& run_;
   const Shape& shape_;
   reference::Strides strides_ = reference::dense_strides(run_.shape(0));  ///< none along the axis
   std::int64_t dim_ = 0, along_ = 0;
-  std::int64_t piece_ = std::numeric_limits<std::int64_t>::max();
 };
 
 void run_gather_elements(const Run& run) {
