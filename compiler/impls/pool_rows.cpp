@@ -4,13 +4,15 @@
 // A parallel iteration pools one plane, some rows of outputs at a time: first down the columns, from whole vectors of the
 // input into scratch rows that have the padding of the width around them, then along these rows. So an element is read once
 // for each window of a column rather than once for each window, and only rows need bounds. Where averages are taken of
-// different numbers of elements, their reciprocals come from a constant table.
+// different numbers of elements, their reciprocals come from a constant table. Maxima of long windows are made of those of shorter ones
+// (compiler/conv/running_maxima.h).
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <vector>
 
 #include "compiler/conv/pool_window.h"
+#include "compiler/conv/running_maxima.h"
 #include "compiler/conv/tap_bounds.h"
 #include "compiler/emit/integer_math.h"
 #include "compiler/emit/kernel_buffers.h"
@@ -166,8 +168,7 @@ class PlaneEmitter {
 class PoolRowsPlan final : public Plan {
  public:
   PoolRowsPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : Plan(task, format, soc,
-             {{kRows, up_to(pool_window(task)->height().output, {1, 2, 4, 8, 16, 32, 64})}}),
+      : Plan(task, format, soc, {{kRows, row_counts(*pool_window(task), soc)}}),
         window_(*pool_window(task)) {}
 
   Features features(const Schedule& schedule) const override {
@@ -194,10 +195,17 @@ class PoolRowsPlan final : public Plan {
     Builder builder("pool_rows");
     const KernelBuffers buffers = declare_buffers(builder, task(), kernel.constants.size(), false);
     const std::int64_t rows = schedule.at(kRows);
-    const loopnest::Buffer scratch = builder.scratch("rows", rows * padded_extent(window_.width()));
+    const bool is_running = has_running_maxima(window_, soc());
+    const loopnest::Buffer scratch =
+        builder.scratch("rows", is_running ? running_maxima_scratch(window_)
+                                           : rows * padded_extent(window_.width()));
     const std::int64_t in_plane = window_.window.input_elements();
     const std::int64_t out_plane = window_.window.output_elements();
     builder.parallel(task().in(0).shape[0] * task().in(0).shape[1], [&](Int p) {
+      if (is_running)
+        return emit_running_maxima(builder, window_, soc().vector_lanes(), scratch,
+                                   *buffers.inputs[0], p * in_plane, buffers.outputs[0],
+                                   p * out_plane);
       PlaneEmitter plane(builder, window_, soc().vector_lanes(), scratch);
       if (padded_extent(window_.width()) > window_.width().input) plane.clear_padding(rows);
       plane.pool(*buffers.inputs[0], p * in_plane, buffers.outputs[0], p * out_plane,
@@ -209,6 +217,16 @@ class PoolRowsPlan final : public Plan {
 
  private:
   static constexpr const char* kRows = "rows";
+
+  static bool has_running_maxima(const PoolWindow& window, const Soc& soc) {
+    return suits_running_maxima(window, soc.l2_bytes / 2);
+  }
+
+  /// Planes of running maxima are not cut into rows.
+  static std::vector<std::int64_t> row_counts(const PoolWindow& window, const Soc& soc) {
+    if (has_running_maxima(window, soc)) return {1};
+    return up_to(window.height().output, {1, 2, 4, 8, 16, 32, 64});
+  }
 
   std::int64_t scratch_bytes(std::int64_t rows) const {
     return rows * padded_extent(window_.width()) * std::int64_t{sizeof(float)};
@@ -226,7 +244,7 @@ class PoolRowsPlan final : public Plan {
 class PoolRows final : public ImplBy<PoolRowsPlan> {
  public:
   std::string_view name() const override { return "pool_rows"; }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (auto plain = supports_plain(task, {"MaxPoolV3", "AvgPoolV2"}); !plain) return plain;

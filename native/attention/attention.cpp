@@ -21,6 +21,7 @@ using reference::AttentionShape;
 constexpr std::int64_t kQueries = 32, kKeys = 256;  ///< of a block
 constexpr std::int64_t kMostQueries = 512;          ///< of an item: the second-level cache has sums
 constexpr std::int64_t kFewQueries = 7;             ///< for which nothing is packed
+constexpr std::int64_t kChunk = Panels<float>::kColumns;  ///< keys that are seen or not
 
 /// Where the matrices of a batch begin.
 struct Origins {
@@ -165,24 +166,25 @@ class Attention {
       if (!are_few || value.columns != 1) values = packed(value, count, s_.value_depth);
       for (std::int64_t r = 0; r < rows_; r += kQueries) {
         const std::int64_t rows = std::min(kQueries, rows_ - r);
-        if (hides_all(r, rows, first, count)) continue;
+        const std::int64_t seen = seen_keys(r, rows, first, count);
+        if (seen == 0) continue;
         const Rows<const float> queries = {factors_.as<float>() + r * s_.depth, s_.depth};
-        const Rows<float> scores = {scores_.as<float>(), count};
-        std::fill_n(scores.data, rows * count, 0.0f);
+        const Rows<float> scores = {scores_.as<float>(), seen};
+        std::fill_n(scores.data, rows * seen, 0.0f);
         if (keys)
-          keys->add_product(queries, rows, scores);
+          keys->add_panels(queries, rows, scores, 0, ceil_div(seen, kChunk));
         else if (key.rows == 1)
-          add_dot_products<float>(queries, rows, {key.data, key.columns}, count, s_.depth, scores);
+          add_dot_products<float>(queries, rows, {key.data, key.columns}, seen, s_.depth, scores);
         else
-          add_product<float>(queries, rows, s_.depth, {key.data, key.rows}, scores, count);
+          add_product<float>(queries, rows, s_.depth, {key.data, key.rows}, scores, seen);
         for (std::int64_t each = 0; each < rows; ++each)
-          take_row(r + each, first, count, scores.row(each));
-        const Rows<const float> weights = {scores.data, count};
+          take_row(r + each, first, seen, scores.row(each));
+        const Rows<const float> weights = {scores.data, seen};
         const Rows<float> sums = {sums_.as<float>() + r * s_.value_depth, s_.value_depth};
         if (values)
-          values->add_product(weights, rows, sums);
+          values->add_rows(weights, rows, seen, sums);
         else
-          add_product<float>(weights, rows, count, {value.data, value.rows}, sums, s_.value_depth);
+          add_product<float>(weights, rows, seen, {value.data, value.rows}, sums, s_.value_depth);
       }
     }
 
@@ -192,12 +194,22 @@ class Attention {
               .is_bound = s_.mask_mode == reference::MaskMode::kMin};
     }
 
-    /// Of `rows` queries and `count` keys, as where a token sees none of those behind it.
-    bool hides_all(std::int64_t r, std::int64_t rows, std::int64_t first, std::int64_t count) {
-      for (std::int64_t each = r; each < r + rows; ++each)
-        if (!native::hides_all(mask_at(query(each), first), count, query(each).softmax))
-          return false;
-      return true;
+    /// How many of `count` keys, in whole chunks, some of `rows` queries sees: those behind them are hidden, as where a token sees none of
+    /// those behind it.
+    std::int64_t seen_keys(std::int64_t r, std::int64_t rows, std::int64_t first,
+                           std::int64_t count) {
+      std::int64_t seen = 0;
+      for (std::int64_t each = r; each < r + rows && seen < count; ++each) {
+        const Query& asked = query(each);
+        const auto is_hidden = [&](std::int64_t begin, std::int64_t end) {
+          return hides_all(mask_at(asked, first + begin), end - begin, asked.softmax);
+        };
+        if (is_hidden(seen, count)) continue;
+        std::int64_t end = count, begin = (count - 1) / kChunk * kChunk;
+        for (; begin > seen && is_hidden(begin, end); begin -= kChunk) end = begin;
+        seen = end;
+      }
+      return seen;
     }
 
     void take_row(std::int64_t r, std::int64_t first, std::int64_t count, float* scores) {

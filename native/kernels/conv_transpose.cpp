@@ -31,9 +31,10 @@ class ConvTranspose {
     const double cost = static_cast<double>(taps_ * places_ * per_group_) / 20;
     const auto factors = run_.made_of(1, [&] { return turned_weights(); });
     run_.threads.share(x_shape_[0] * channels, cost, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<T> columns(static_cast<std::size_t>(taps_ * places_));
+      std::vector<T> columns(static_cast<std::size_t>(taps_ * places_)),
+          loose(static_cast<std::size_t>(has_short_rows() ? loose_.input_elements() : 0));
       for (std::int64_t plane = begin; plane < end; ++plane)
-        run_plane(plane / channels, plane % channels, *factors, columns);
+        run_plane(plane / channels, plane % channels, *factors, columns, loose);
     });
   }
 
@@ -160,19 +161,45 @@ class ConvTranspose {
   }
 
   void run_plane(std::int64_t image, std::int64_t channel, const Scratch& factors,
-                 std::vector<T>& columns) const {
+                 std::vector<T>& columns, std::vector<T>& loose) const {
     const std::int64_t first = channel / weight_shape_[1] * per_group_;
     std::ranges::fill(columns, T{0});
     const T* x = run_.inputs[0].as<T>() + (image * x_shape_[1] + first) * places_;
     add_product<T>({factors.as<T>() + channel * taps_ * per_group_, per_group_}, taps_, per_group_,
                    {x, places_}, {columns.data(), places_}, places_);
-    add_up(image, channel, columns);
+    add_up(image, channel, columns, loose);
+  }
+
+  /// Its taps at both ends are more than a few of all: they are added up where what is cut off has room as well.
+  bool has_short_rows() const {
+    constexpr std::int64_t kShort = 64;
+    return places_ > 0 && blocks_.width().output <= kShort && blocks_.width().stride > 1;
   }
 
   /// What the taps of a plane of the output are, for each place.
-  void add_up(std::int64_t image, std::int64_t channel, const std::vector<T>& columns) const {
-    T* const y = start_plane(image, channel);
-    for (std::int64_t k = 0; k < taps_; ++k) add_tap(blocks_, k, columns.data() + k * places_, y);
+  void add_up(std::int64_t image, std::int64_t channel, const std::vector<T>& columns,
+              std::vector<T>& loose) const {
+    if (loose.empty()) return add_taps(blocks_, columns.data(), start_plane(image, channel));
+    std::ranges::fill(loose, T{0});
+    add_taps(loose_, columns.data(), loose.data());
+    const auto& [d, h, w] = blocks_.axes;
+    const auto& [loose_d, loose_h, loose_w] = loose_.axes;
+    T* y = start_plane(image, channel);
+    const std::int64_t width = std::min(w.input, loose_w.input - w.pad_begin);
+    for (std::int64_t z = d.pad_begin; z < d.pad_begin + d.input; ++z)
+      for (std::int64_t row = h.pad_begin; row < h.pad_begin + h.input; ++row, y += w.input)
+        if (loose_d.is_inside(z) && loose_h.is_inside(row))
+          add_row(loose.data() + (z * loose_h.input + row) * loose_w.input + w.pad_begin, width, 1,
+                  y);
+  }
+
+  /// Blocks that nothing is cut off.
+  static reference::Window loosened(reference::Window blocks) {
+    for (reference::WindowAxis& axis : blocks.axes) {
+      axis.input = (axis.output - 1) * axis.stride + axis.reach();
+      axis.pad_begin = axis.pad_end = 0;
+    }
+    return blocks;
   }
 
   T* plane(std::int64_t image, std::int64_t channel) const {
@@ -189,6 +216,7 @@ class ConvTranspose {
   const Run& run_;
   const Shape x_shape_, weight_shape_;
   const reference::Window blocks_;  ///< its outputs are the elements of x
+  const reference::Window loose_ = loosened(blocks_);
   const std::int64_t groups_;
   const Tensor y_;
   const std::int64_t taps_ = blocks_.kernel_elements(), places_ = blocks_.output_elements(),

@@ -47,10 +47,25 @@ Result<void> supports_floats(const Question& question) {
   return takes_one_float_type(question);
 }
 
+/// One channel in for each group, and windows as high as the image: other code would turn images first, of which little is left.
+bool sums_planes(const Question& question) {
+  constexpr std::int64_t kHigh = 9;
+  const Shape &x = question.inputs[0].shape, &weight = question.inputs[1].shape;
+  if (question.call.type != "Conv2D" || !is_flat_float32(question) || !is_static(x) ||
+      !is_static(weight) || weight[1] != 1)
+    return false;
+  const reference::WindowAxis height =
+      reference::window_of(question.call.attrs, x,
+                           reference::kernel_of(question.call.attrs, weight))
+          .height();
+  return height.output == 1 && height.kernel >= kHigh;
+}
+
 /// Of volumes, which a library computes plainly where its blocks of channels do not divide groups: blocks of eight output channels here.
 double of_peak(const Question& question) {
   constexpr double kOfPeak = 0.45, kBlock = 8;
   constexpr std::size_t kVolumeRank = 5;
+  if (sums_planes(question)) return kOfPeak / 2;
   const Shape& weight = question.inputs[1].shape;
   if (!is_float32(question) || weight.size() != kVolumeRank ||
       weight[2] * weight[3] * weight[4] == 1)
@@ -58,6 +73,10 @@ double of_peak(const Question& question) {
   const std::int64_t per_group = weight[0] / question.call.attrs.get_int("group", 1);
   const auto channels = static_cast<double>(per_group);
   return kOfPeak * channels / (std::ceil(channels / kBlock) * kBlock);
+}
+
+bool is_for_open_images(const Question& question) {
+  return is_flat_float32(question) && !sums_planes(question);
 }
 
 // ---- a convolution with its activation ----
@@ -123,7 +142,10 @@ double of_peak_of_anchor(const Question& question) {
 }
 
 bool is_fused_for_open_sizes(const Question& question) {
-  return has_bytes(question) || is_flat_float32(question);
+  if (has_bytes(question)) return true;
+  const reference::BodyStep& anchor = question.call.body->steps[0];
+  const std::vector<TensorDesc> inputs = read_by(anchor, question.inputs);
+  return is_for_open_images({anchor.call, inputs, 1});
 }
 
 }  // namespace
@@ -134,7 +156,7 @@ void register_convolution(KernelRegistry& registry) {
                 .run = [](const Run& run) { run_floats(run, {}); },
                 .may_save_products = may_run_by_tiles,
                 .of_peak = of_peak,
-                .is_for_open_sizes = is_flat_float32});
+                .is_for_open_sizes = is_for_open_images});
   registry.add({.type = kChannelsLast,
                 .supports = takes_channels_last,
                 .run = [](const Run& run) { run_floats(run, {}); },

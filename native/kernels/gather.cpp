@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "native/kernel.h"
 #include "native/wide.h"
@@ -16,11 +17,25 @@ namespace {
 template <typename From>
 void copy_blocks(Threads& threads, std::int64_t count, std::size_t block_bytes, char* to,
                  const From& from) {
-  threads.share(
-      count, 4 + static_cast<double>(block_bytes) / 16, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i)
-          std::memcpy(to + static_cast<std::size_t>(i) * block_bytes, from(i), block_bytes);
-      });
+  const auto copy = [&](auto bytes) {
+    threads.share(count, 2 + static_cast<double>(block_bytes) / 16,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i)
+                      std::memcpy(to + static_cast<std::size_t>(i) * bytes, from(i), bytes);
+                  });
+  };
+  switch (block_bytes) {  // single elements are no calls
+    case 1:
+      return copy(std::integral_constant<std::size_t, 1>());
+    case 2:
+      return copy(std::integral_constant<std::size_t, 2>());
+    case 4:
+      return copy(std::integral_constant<std::size_t, 4>());
+    case 8:
+      return copy(std::integral_constant<std::size_t, 8>());
+    default:
+      return copy(block_bytes);
+  }
 }
 
 void run_gather(const Run& run) {
@@ -70,57 +85,105 @@ void gather_row(const Word* from, const Index* indices, std::int64_t length, std
 
 /// Rows of the indices along their last axis.
 template <typename Index>
-void gather_elements(const Run& run) {
-  const Tensor &data = run.inputs[0], &y = run.output(0);
-  const Shape& shape = run.shape(1);
-  const std::size_t axis = reference::normalize_axis(run.attrs.get_int("axis", 0), shape.size());
-  const std::int64_t dim = run.shape(0)[axis];
-  const Index* const indices = run.inputs[1].as<Index>();
-  // Of an axis too long for its indices none is outside.
-  const auto most = std::min<std::int64_t>(dim, std::numeric_limits<Index>::max());
-  if (!all_inside(indices, y.elements(), static_cast<Index>(most)))
-    reference::read_indices(run.inputs[1], dim);  // names the one that is
-  reference::Strides strides = reference::dense_strides(run.shape(0));
-  const std::int64_t along = strides[axis];
-  strides[axis] = 0;
-  const std::int64_t length = shape.back(), step = strides.back();
-  reference::visit_word(y.desc.dtype, [&]<typename Word>() {
-    run.threads.share(y.elements() / length, static_cast<double>(length),
-                      [&](std::int64_t begin, std::int64_t end) {
-                        for (std::int64_t row = begin; row < end; ++row) {
-                          const Word* from = data.as<Word>();
-                          std::int64_t rest = row;
-                          for (std::size_t d = shape.size() - 1; d-- > 0; rest /= shape[d])
-                            from += rest % shape[d] * strides[d];
-                          gather_row(from, indices + row * length, length, step, along, dim,
-                                     y.as<Word>() + row * length);
-                        }
-                      });
-  });
-}
+class Elements {
+ public:
+  explicit Elements(const Run& run) : run_(run), shape_(run.shape(1)) {
+    const std::size_t axis = reference::normalize_axis(run.attrs.get_int("axis", 0), shape_.size());
+    dim_ = run.shape(0)[axis];
+    along_ = strides_[axis];
+    strides_[axis] = 0;
+  }
+
+  template <typename Word>
+  void run() const {
+    const std::int64_t length = shape_.back();
+    run_.threads.share(run_.output(0).elements() / length, static_cast<double>(length),
+                       [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t row = begin; row < end; ++row) gather<Word>(row);
+                       });
+  }
+
+ private:
+  template <typename Word>
+  void gather(std::int64_t row) const {
+    const std::int64_t length = shape_.back(), at = row * length;
+    const Index* const indices = run_.inputs[1].as<Index>() + at;
+    // Of an axis too long for its indices none is outside.
+    const auto most = std::min<std::int64_t>(dim_, std::numeric_limits<Index>::max());
+    if (!all_inside(indices, length, static_cast<Index>(most)))
+      reference::read_indices(run_.inputs[1], dim_);  // names the one that is
+    const Word* from = run_.inputs[0].as<Word>();
+    for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d])
+      from += row % shape_[d] * strides_[d];
+    gather_row(from, indices, length, strides_.back(), along_, dim_,
+               run_.output(0).as<Word>() + at);
+  }
+
+  const Run& run_;
+  const Shape& shape_;
+  reference::Strides strides_ = reference::dense_strides(run_.shape(0));  ///< none along the axis
+  std::int64_t dim_ = 0, along_ = 0;
+};
 
 void run_gather_elements(const Run& run) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
-  reference::visit_type<reference::IndexTypes>(
-      run.inputs[1].desc.dtype, [&]<typename Index>() { gather_elements<Index>(run); });
+  reference::visit_type<reference::IndexTypes>(run.inputs[1].desc.dtype, [&]<typename Index>() {
+    const Elements<Index> elements(run);
+    reference::visit_word(run.output(0).desc.dtype,
+                          [&]<typename Word>() { elements.template run<Word>(); });
+  });
 }
+
+/// Where the blocks begin that coordinates choose.
+class Points {
+ public:
+  Points(const Run& run, std::size_t batch)
+      : run_(run),
+        one_batch_(run.shape(0).begin() + static_cast<std::ptrdiff_t>(batch), run.shape(0).end()) {
+    const std::int64_t batches = reference::dim_product(run.shape(1), 0, batch);
+    per_batch_ = std::max<std::int64_t>(1, count() / std::max<std::int64_t>(1, batches));
+  }
+
+  std::int64_t count() const {
+    return reference::dim_product(run_.shape(1), 0, run_.shape(1).size() - 1);
+  }
+  std::int64_t block_elements() const {
+    return reference::dim_product(one_batch_, static_cast<std::size_t>(depth()), one_batch_.size());
+  }
+
+  std::int64_t operator[](std::int64_t i) const {
+    const std::int64_t* const at = run_.inputs[1].as<std::int64_t>() + i * depth();
+    std::int64_t offset = i / per_batch_ * batch_elements_;
+    bool is_inside = true;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(depth()); ++d) {
+      const std::int64_t coordinate = at[d] + (at[d] < 0 ? one_batch_[d] : 0);
+      is_inside &= (coordinate >= 0) & (coordinate < one_batch_[d]);
+      offset += coordinate * strides_[d];
+    }
+    if (!is_inside)
+      reference::read_block_indices(run_.inputs[1], one_batch_);  // names the one that is outside
+    return offset;
+  }
+
+ private:
+  std::int64_t depth() const { return run_.shape(1).back(); }
+
+  const Run& run_;
+  const Shape one_batch_;
+  const reference::Strides strides_ = reference::dense_strides(one_batch_);
+  const std::int64_t batch_elements_ = element_count(one_batch_);
+  std::int64_t per_batch_ = 1;
+};
 
 void run_gather_nd(const Run& run) {
   const Tensor &data = run.inputs[0], &y = run.output(0);
   if (y.data == nullptr || y.elements() == 0) return;
-  const auto batch = static_cast<std::ptrdiff_t>(run.attrs.get_int("batch_dims", 0));
-  const Shape one_batch(run.shape(0).begin() + batch, run.shape(0).end());
-  const reference::BlockIndices blocks = reference::read_block_indices(run.inputs[1], one_batch);
+  const Points points(run, static_cast<std::size_t>(run.attrs.get_int("batch_dims", 0)));
   const std::size_t element = reference::element_bytes(data.desc.dtype);
-  const std::int64_t batches =
-      reference::dim_product(run.shape(1), 0, static_cast<std::size_t>(batch));
-  const std::int64_t per_batch = std::ssize(blocks.offsets) / batches;
-  copy_blocks(run.threads, std::ssize(blocks.offsets),
-              static_cast<std::size_t>(blocks.block_elements) * element, y.as<char>(),
+  copy_blocks(run.threads, points.count(),
+              static_cast<std::size_t>(points.block_elements()) * element, y.as<char>(),
               [&](std::int64_t i) {
-                const std::int64_t from = i / per_batch * element_count(one_batch) +
-                                          blocks.offsets[static_cast<std::size_t>(i)];
-                return data.as<char>() + static_cast<std::size_t>(from) * element;
+                return data.as<char>() + static_cast<std::size_t>(points[i]) * element;
               });
 }
 
@@ -131,10 +194,7 @@ void register_gather(KernelRegistry& registry) {
                 .supports = takes_all,
                 .run = run_gather,
                 .is_for_open_sizes = is_float32});
-  registry.add({.type = "GatherElements",
-                .supports = takes_all,
-                .run = run_gather_elements,
-                .is_for_open_sizes = is_float32});
+  registry.add({.type = "GatherElements", .supports = takes_all, .run = run_gather_elements});
   registry.add({.type = "GatherNd", .supports = takes_all, .run = run_gather_nd});
 }
 

@@ -140,6 +140,37 @@ void multiply_few_by_panels(const Product<T>& p, Threads& threads) {
   });
 }
 
+/// Rows of a left factor that comes from memory and meets few columns: blocks of several short rows are read, which no prefetcher follows, so
+/// they are asked for ahead, in order.
+template <typename T>
+class Stream {
+ public:
+  explicit Stream(const Product<T>& p) : p_(p), row_bytes_(p.k * std::int64_t{sizeof(T)}) {
+    const bool is_stream = p.a.columns == 1 && p.a.rows == p.k && p.n <= kMostColumns &&
+                           row_bytes_ <= kMostBytes && p.m * row_bytes_ > kNear;
+    if (is_stream)
+      rows_ = std::clamp<std::int64_t>(kAtOnce / row_bytes_ / kBlock * kBlock, kBlock, kRows);
+  }
+
+  /// So many are multiplied at a time.
+  std::int64_t rows() const { return rows_ > 0 ? rows_ : kRows; }
+
+  void ask_behind(std::int64_t row) const {
+    if (rows_ == 0) return;
+    const std::int64_t first = std::min(p_.m, row + 2 * rows_), end = std::min(p_.m, first + rows_);
+    const char* const from = reinterpret_cast<const char*>(p_.a.from(first, 0).data);
+    for (std::int64_t i = 0; i < (end - first) * row_bytes_; i += 64) __builtin_prefetch(from + i);
+  }
+
+ private:
+  static constexpr std::int64_t kMostColumns = 64, kMostBytes = 1024, kNear = 1 << 20,
+                                kAtOnce = 4096, kBlock = 8;
+
+  const Product<T>& p_;
+  const std::int64_t row_bytes_;
+  std::int64_t rows_ = 0;
+};
+
 template <typename T>
 void multiply(const Product<T>& p, Threads& threads) {
   if (p.m == 0 || p.n == 0) return;
@@ -148,10 +179,13 @@ void multiply(const Product<T>& p, Threads& threads) {
   const auto right =
       p.packed ? p.packed : std::make_shared<const Panels<T>>(p.b, p.k, p.n, threads);
   const double cost = static_cast<double>(p.k * p.n) / kProductsPerNs;  // of a row
+  const Stream<T> stream(p);
   threads.share(p.m, cost, [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> copy;
-    for (std::int64_t row = begin; row < end; row += kRows)
-      multiply_rows(p, row, std::min(kRows, end - row), *right, copy);
+    for (std::int64_t row = begin; row < end; row += stream.rows()) {
+      stream.ask_behind(row);
+      multiply_rows(p, row, std::min(stream.rows(), end - row), *right, copy);
+    }
   });
 }
 

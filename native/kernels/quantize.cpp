@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/ceil_div.h"
+#include "native/elements/quantize_packs.h"
 #include "native/kernel.h"
 #include "native/wide.h"
 #include "reference/elements/typed.h"
@@ -129,23 +130,6 @@ AOE_WIDE inline Integers quantized(Floats value, Floats divisor, Floats shift) {
   value = (value + kNoHalves) - kNoHalves + shift;
   value = value == value ? value : Floats{};
   return __builtin_convertvector(value, Integers);
-}
-
-/// By one scale, as many as a vector of results has: their integers become narrow ones in packs.
-constexpr std::int64_t kPack = 32;
-template <typename T>
-AOE_WIDE void quantize_packs(const float* x, std::int64_t packs, float scale, T zero, T* y) {
-  const Floats divisor = Floats{} + scale, shift = Floats{} + zero;
-  for (std::int64_t pack = 0; pack < packs; ++pack, x += kPack, y += kPack) {
-    std::int32_t whole[kPack];
-    for (std::int64_t i = 0; i < kPack; i += kFloats) {
-      Floats value;
-      std::memcpy(&value, x + i, sizeof value);
-      const Integers integers = quantized<T>(value, divisor, shift);
-      std::memcpy(whole + i, &integers, sizeof integers);
-    }
-    for (std::int64_t i = 0; i < kPack; ++i) y[i] = static_cast<T>(whole[i]);
-  }
 }
 
 /// `count` is a vector at least. The last one begins where a vector is left.

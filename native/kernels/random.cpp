@@ -1,184 +1,150 @@
-// Random numbers. With a seed they are those of the reference, one behind the other; without one each part of a result has
-// an engine of its own.
+// Random numbers: those of the reference, of which each is a function of its place, so that threads share them and vectors make them.
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <random>
+#include <numbers>
+#include <vector>
 
+#include "base/ceil_div.h"
 #include "native/kernel.h"
 #include "native/wide.h"
+#include "reference/elements/random_numbers.h"
 #include "reference/elements/typed.h"
 
 namespace aoe::native {
 namespace {
 
-using Seeded = std::mt19937_64;
+using reference::RandomNumbers;
 
-/// SplitMix64: a counter whose bits are mixed.
-class Mixed {
- public:
-  explicit Mixed(std::uint64_t begin) : state_(begin) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+/// Numbers are made in blocks, which are the same wherever parts begin.
+constexpr std::int64_t kBlock = 64;
+
+/// to[0] to to[kBlock) = log(x), x in (0, 1], by the series of the inverse hyperbolic tangent.
+AOE_WIDE_EXACT void take_logarithms(const double* x, double* to) {
+  constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcdu, kOne = 0x3ff0000000000000u;
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    // x = mantissa * 2^exponent, the mantissa around 1; the exponent becomes floating point by the bits of 2^52 + 2^51.
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x[i]) + (kOne - kRootHalf);
+    const double mantissa = std::bit_cast<double>((bits & 0xfffffffffffffu) + kRootHalf);
+    const double exponent =
+        std::bit_cast<double>((bits >> 52) + 0x4338000000000000u) - (0x1.8p52 + 1023);
+    const double s = (mantissa - 1) / (mantissa + 1), square = s * s;
+    double sum = 1.0 / 23;
+    for (const double factor : {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
+                                1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0})
+      sum = sum * square + factor;
+    to[i] = 2 * s * sum + exponent * std::numbers::ln2;
   }
-
- private:
-  std::uint64_t state_;
-};
-
-/// In [0, 1), as the standard library makes it of 64 bits.
-double uniform(Seeded& engine) {
-  const double value = static_cast<double>(engine()) * 0x1p-64;
-  return value < 1 ? value : std::nextafter(1.0, 0.0);
 }
 
-/// As many bits as a double has, as a number with a sign: processors convert those at once.
-double uniform(Mixed& engine) {
-  return static_cast<double>(static_cast<std::int64_t>(engine() >> 11)) * 0x1p-53;
+/// Cosine and sine of 2 pi x, x in [0, 1), of what is left of the nearest quarter.
+AOE_WIDE_EXACT void take_cosines_and_sines(const double* x, double* cosines, double* sines) {
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    const double shifted = 4 * x[i] + 0x1.8p52;
+    const std::uint64_t quarter = std::bit_cast<std::uint64_t>(shifted);
+    const double rest = (4 * x[i] - (shifted - 0x1.8p52)) * (std::numbers::pi / 2);
+    const double square = rest * rest;
+    double sine = -1.0 / 1307674368000, cosine = 1.0 / 20922789888000;
+    for (const double factor :
+         {1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0})
+      sine = sine * square + factor;
+    for (const double factor : {-1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320,
+                                -1.0 / 720, 1.0 / 24, -0.5, 1.0})
+      cosine = cosine * square + factor;
+    sine *= rest;
+    const double a = (quarter & 1) != 0 ? -sine : cosine, b = (quarter & 1) != 0 ? cosine : sine;
+    const std::uint64_t sign = (quarter & 2) << 62;
+    cosines[i] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) ^ sign);
+    sines[i] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(b) ^ sign);
+  }
 }
 
-/// Marsaglia's polar method, two numbers at a time, in the standard library's order.
-class Polar {
- public:
-  double operator()(Seeded& engine) {
-    if (has_saved_) {
-      has_saved_ = false;
-      return saved_;
-    }
-    double x = 0, y = 0, square = 0;
-    do {
-      x = 2 * uniform(engine) - 1;
-      y = 2 * uniform(engine) - 1;
-      square = x * x + y * y;
-    } while (square > 1 || square == 0);
-    const double factor = std::sqrt(-2 * std::log(square) / square);
-    saved_ = x * factor;
-    has_saved_ = true;
-    return y * factor;
-  }
-
- private:
-  bool has_saved_ = false;
-  double saved_ = 0;
-};
-
-/// Marsaglia's and Tsang's ziggurat: layers of equal area under the bell, of which all but the rim of one needs no logarithm.
-class Ziggurat {
- public:
-  double operator()(Mixed& engine) const {
-    while (true) {
-      const std::uint64_t bits = engine();
-      const std::size_t layer = bits % kLayers;
-      const double side = (bits >> 10 & 1) != 0 ? -1 : 1;
-      const double x = static_cast<double>(bits >> 11) * 0x1p-53 * edges_[layer];
-      if (x < edges_[layer + 1]) return side * x;
-      if (layer == 0) return side * tail(engine);
-      const double low = bell(edges_[layer]), high = bell(edges_[layer + 1]);
-      if (low + uniform(engine) * (high - low) < bell(x)) return side * x;
-    }
-  }
-
- private:
-  static constexpr std::size_t kLayers = 256;
-  static constexpr double kLast = 3.6541528853610088;  ///< where the tail begins
-  static constexpr double kArea =
-      0.00492867323399141;  ///< of a layer, and of the tail with what is below it
-
-  static double bell(double x) { return std::exp(-0.5 * x * x); }
-
-  /// The lowest layer is as wide as a box of its area would be; above it each edge follows from the one below.
-  static std::array<double, kLayers + 1> make_edges() {
-    std::array<double, kLayers + 1> edges{};
-    edges[0] = kArea / bell(kLast);
-    edges[1] = kLast;
-    for (std::size_t i = 2; i < kLayers; ++i)
-      edges[i] = std::sqrt(-2 * std::log(kArea / edges[i - 1] + bell(edges[i - 1])));
-    edges[kLayers] = 0;
-    return edges;
-  }
-
-  static double tail(Mixed& engine) {
-    double x = 0, y = 0;
-    do {
-      x = -std::log(1 - uniform(engine)) / kLast;
-      y = -std::log(1 - uniform(engine));
-    } while (2 * y < x * x);
-    return kLast + x;
-  }
-
-  const std::array<double, kLayers + 1> edges_ = make_edges();
-};
-
-Polar normal_of(const Seeded&) {
-  return {};
-}
-const Ziggurat& normal_of(const Mixed&) {
-  static const Ziggurat ziggurat;
-  return ziggurat;
+/// Numbers from `first` on, uniform ones and those of a bell, kBlock and twice as many.
+AOE_WIDE_EXACT void take_uniform(const RandomNumbers& numbers, std::int64_t first, double* to) {
+  const RandomNumbers kept = numbers;
+  for (std::int64_t i = 0; i < kBlock; ++i) to[i] = kept.uniform(first + i);
 }
 
-/// Another one for each run. The system's own random numbers take microseconds each: they are asked once.
-std::uint64_t fresh_key() {
-  static const std::uint64_t begin = [] {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-  }();
-  static std::atomic<std::uint64_t> runs = 0;
-  return Mixed(begin ^ Mixed(runs++)())();
+AOE_WIDE_EXACT void take_normal(const RandomNumbers& numbers, std::int64_t first, double* to) {
+  const RandomNumbers kept = numbers;
+  double radii[kBlock], angles[kBlock], cosines[kBlock], sines[kBlock];
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    radii[i] = 1 - kept.uniform(first + 2 * i);
+    angles[i] = kept.uniform(first + 2 * i + 1);
+  }
+  take_logarithms(radii, radii);
+  take_cosines_and_sines(angles, cosines, sines);
+  for (std::int64_t i = 0; i < kBlock; ++i) radii[i] = std::sqrt(-2 * radii[i]);
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    to[2 * i] = radii[i] * cosines[i];
+    to[2 * i + 1] = radii[i] * sines[i];
+  }
 }
 
-/// Calls fill(engine, begin, end) for parts of `count` elements.
-template <typename Fill>
-void fill_parts(const Run& run, std::int64_t count, double cost, const Fill& fill) {
-  if (run.attrs.has("seed")) {
-    Seeded engine(std::bit_cast<std::uint32_t>(run.attrs.get_float("seed", 0)));
-    return fill(engine, 0, count);
-  }
-  const std::uint64_t key = fresh_key();
-  run.threads.share(count, cost, [&](std::int64_t begin, std::int64_t end) {
-    Mixed engine(Mixed(key + static_cast<std::uint64_t>(begin))());
-    fill(engine, begin, end);
-  });
+RandomNumbers numbers_of(const Run& run) {
+  if (!run.attrs.has("seed")) return RandomNumbers::fresh();
+  return RandomNumbers(std::bit_cast<std::uint32_t>(run.attrs.get_float("seed", 0)));
+}
+
+template <typename T>
+AOE_WIDE_EXACT void write_scaled(const double* x, std::int64_t count, double scale, double offset,
+                                 T* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = reference::convert<T>(x[i] * scale + offset);
 }
 
 template <typename T>
 void write_normal(const Run& run) {
+  constexpr std::int64_t kPairs = 2 * kBlock;
   const double mean = run.attrs.get_float("mean", 0), scale = run.attrs.get_float("scale", 1);
+  const RandomNumbers numbers = numbers_of(run);
   T* y = run.output(0).as<T>();
-  fill_parts(run, run.output(0).elements(), 6,
-             [&](auto& engine, std::int64_t begin, std::int64_t end) {
-               auto&& normal = normal_of(engine);
-               for (std::int64_t i = begin; i < end; ++i)
-                 y[i] = reference::convert<T>(normal(engine) * scale + mean);
-             });
+  const std::int64_t count = run.output(0).elements();
+  run.threads.share(ceil_div(count, kPairs), 1.5 * kPairs,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t first = begin * kPairs;
+                           first < std::min(count, end * kPairs); first += kPairs) {
+                        double x[kPairs];
+                        take_normal(numbers, first, x);
+                        write_scaled(x, std::min(kPairs, count - first), scale, mean, y + first);
+                      }
+                    });
+}
+
+/// Calls write(uniform numbers, first, count) for blocks of `count` elements.
+template <typename Write>
+void write_blocks(const Run& run, std::int64_t count, const Write& write) {
+  const RandomNumbers numbers = numbers_of(run);
+  run.threads.share(ceil_div(count, kBlock), 1.0 * kBlock,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t first = begin * kBlock;
+                           first < std::min(count, end * kBlock); first += kBlock) {
+                        double x[kBlock];
+                        take_uniform(numbers, first, x);
+                        write(x, first, std::min(kBlock, count - first));
+                      }
+                    });
 }
 
 template <typename T>
 void write_uniform(const Run& run) {
   const double low = run.attrs.get_float("low", 0), high = run.attrs.get_float("high", 1);
   T* y = run.output(0).as<T>();
-  fill_parts(run, run.output(0).elements(), 3,
-             [&](auto& engine, std::int64_t begin, std::int64_t end) {
-               for (std::int64_t i = begin; i < end; ++i)
-                 y[i] = reference::convert<T>(uniform(engine) * (high - low) + low);
-             });
+  write_blocks(run, run.output(0).elements(),
+               [&](const double* x, std::int64_t first, std::int64_t count) {
+                 write_scaled(x, count, high - low, low, y + first);
+               });
 }
 
 template <typename T, typename X>
 void write_bernoulli(const Run& run) {
-  const X* x = run.inputs[0].as<X>();
+  const X* p = run.inputs[0].as<X>();
   T* y = run.output(0).as<T>();
-  fill_parts(run, run.output(0).elements(), 3,
-             [&](auto& engine, std::int64_t begin, std::int64_t end) {
-               for (std::int64_t i = begin; i < end; ++i)
-                 y[i] = reference::convert<T>(static_cast<std::int32_t>(uniform(engine) < x[i]));
-             });
+  write_blocks(
+      run, run.output(0).elements(), [&](const double* x, std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i)
+          y[first + i] = reference::convert<T>(static_cast<std::int32_t>(x[i] < p[first + i]));
+      });
 }
 
 /// y[i] = exp(x[i]) within a unit or two in the last place, of x[i] between -708 and 709, and as if it were: what lies outside is
@@ -214,8 +180,7 @@ AOE_WIDE void exponentials(const float* x, std::int64_t count, double* y) {
   }
 }
 
-/// Classes of one row after the other; of a row the sums of its probabilities, among which a number is looked up as the standard
-/// library does it.
+/// Classes of one row after the other; of a row the sums of its probabilities, among which a number is looked up.
 template <typename T>
 class Multinomial {
  public:
@@ -225,13 +190,15 @@ class Multinomial {
         classes_(run.shape(0)[1]),
         samples_(run.output(0).desc.shape[1]) {}
 
-  template <typename Engine>
-  void write(Engine& engine, std::int64_t begin, std::int64_t end) const {
+  void write(const RandomNumbers& numbers, std::int64_t begin, std::int64_t end) const {
     std::vector<double> sums(static_cast<std::size_t>(classes_));
     for (std::int64_t row = begin; row < end; ++row) {
       add_up(x_ + row * classes_, sums);
-      for (std::int64_t i = 0; i < samples_; ++i)
-        y_[row * samples_ + i] = reference::convert<T>(draw(engine, sums));
+      for (std::int64_t i = row * samples_; i < (row + 1) * samples_; ++i) {
+        const double drawn = numbers.uniform(i) * (sums.empty() ? 0 : sums.back());
+        const auto found = std::ranges::upper_bound(sums, drawn);
+        y_[i] = reference::convert<T>(found == sums.end() ? last_ : found - sums.begin());
+      }
     }
   }
 
@@ -243,16 +210,9 @@ class Multinomial {
     for (double& each : sums) each = sum += each;
   }
 
-  /// One class draws nothing.
-  template <typename Engine>
-  static std::int64_t draw(Engine& engine, const std::vector<double>& sums) {
-    if (sums.size() < 2) return 0;
-    return std::ranges::lower_bound(sums, uniform(engine) * sums.back()) - sums.begin();
-  }
-
   const float* x_;
   T* y_;
-  std::int64_t classes_, samples_;
+  std::int64_t classes_, samples_, last_ = std::max<std::int64_t>(classes_ - 1, 0);
 };
 
 void run_multinomial(const Run& run) {
@@ -262,8 +222,9 @@ void run_multinomial(const Run& run) {
   const double cost = 4 * classes + 20 * static_cast<double>(y.desc.shape[1]);
   reference::visit_type<reference::NumericTypes>(y.desc.dtype, [&]<typename T>() {
     const Multinomial<T> multinomial(run);
-    fill_parts(run, run.shape(0)[0], cost, [&](auto& engine, std::int64_t begin, std::int64_t end) {
-      multinomial.write(engine, begin, end);
+    const RandomNumbers numbers = numbers_of(run);
+    run.threads.share(run.shape(0)[0], cost, [&](std::int64_t begin, std::int64_t end) {
+      multinomial.write(numbers, begin, end);
     });
   });
 }

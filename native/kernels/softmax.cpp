@@ -144,10 +144,8 @@ void softmax_of_short_lines(const AxisView& view, const T* x, bool is_log, T* y,
                         Columns<T> columns(kLinesAtOnce, view.dim, is_log, kLinesAtOnce);
                         T results[kShortLine * kLinesAtOnce];
                         columns.write(lines, count, results);
-                        T* to = y + first * view.dim;
-                        for (std::int64_t i = 0; i < count; ++i)
-                          for (std::int64_t k = 0; k < view.dim; ++k)
-                            *to++ = results[k * kLinesAtOnce + i];
+                        turn(results, kLinesAtOnce, view.dim, count, y + first * view.dim,
+                             view.dim);
                       });
 }
 

@@ -28,8 +28,10 @@ AOE_WIDE inline void add_lanes(const typename Lanes<T>::Vector (&vectors)[kCount
         __builtin_shufflevector(low, high, 0, 1, 2, 3, 8, 9, 10, 11) +
         __builtin_shufflevector(low, high, 4, 5, 6, 7, 12, 13, 14, 15);
   } else if constexpr (is_float && kCount == 4) {
+    using Four __attribute__((vector_size(16), aligned(4), may_alias)) = float;
     const Floats sums = halves_of_sums(vectors);
-    for (int i = 0; i < 4; ++i) to[i] += sums[i] + sums[i + 4];
+    *reinterpret_cast<Four*>(to) += __builtin_shufflevector(sums, sums, 0, 1, 2, 3) +
+                                    __builtin_shufflevector(sums, sums, 4, 5, 6, 7);
   } else {
     for (int i = 0; i < kCount; ++i)
       for (std::int64_t lane = 0; lane < Lanes<T>::kCount; ++lane) to[i] += vectors[i][lane];
@@ -39,7 +41,9 @@ AOE_WIDE inline void add_lanes(const typename Lanes<T>::Vector (&vectors)[kCount
 template <int kRows, int kColumns, typename T>
 AOE_WIDE void add_dots(Rows<const T> left, Rows<const T> right, std::int64_t length, Rows<T> sums) {
   using Loose = typename Lanes<T>::Loose;
-  typename Lanes<T>::Vector dots[kRows][kColumns] = {};
+  typename Lanes<T>::Vector dots[kRows][kColumns];
+  for (auto& row : dots)  // a loop, which leaves no zeros in memory
+    for (auto& dot : row) dot = typename Lanes<T>::Vector{};
   std::int64_t i = 0;
   for (; i + Lanes<T>::kCount <= length; i += Lanes<T>::kCount) {
     typename Lanes<T>::Vector row[kRows];

@@ -150,9 +150,10 @@ bool Panels<T>::is_narrow() const {
 
 /// As a product of the columns with the rows of the left factor: of these there are many, whose sums come side by side.
 template <typename T>
-void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums) const {
+void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, std::int64_t depth,
+                            Rows<T> sums) const {
   if constexpr (std::is_floating_point_v<T>) {
-    if (depth_ < kShort) {
+    if (depth_ < kShort && depth == depth_) {
       using Add = void (*)(Rows<const T>, std::int64_t, std::int64_t, const T*, Rows<T>);
       static constexpr Add kAdd[kNarrow] = {add_short_rows<1, T>, add_short_rows<2, T>,
                                             add_short_rows<3, T>, add_short_rows<4, T>};
@@ -162,7 +163,7 @@ void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums)
       const std::int64_t count = std::min(kRows, rows - row);
       T dots[kNarrow * kRows] = {};
       add_dot_products<T>({packed_.template as<T>(), depth_}, columns_,
-                          {left.row(row), left.stride}, count, depth_, {dots, kRows});
+                          {left.row(row), left.stride}, count, depth, {dots, kRows});
       for (std::int64_t j = 0; j < columns_; ++j)
         for (std::int64_t r = 0; r < count; ++r) sums.row(row + r)[j] += dots[j * kRows + r];
     }
@@ -175,16 +176,17 @@ std::int64_t Panels<T>::count() const {
 }
 
 template <typename T>
-void Panels<T>::add_panels(Rows<const T> left, std::int64_t rows, Rows<T> sums, std::int64_t first,
-                           std::int64_t last) const {
-  if (is_narrow()) return add_columns(left, rows, sums);
+void Panels<T>::add_some(Rows<const T> left, std::int64_t rows, std::int64_t depth, Rows<T> sums,
+                         std::int64_t first, std::int64_t last) const {
+  if (is_narrow()) return add_columns(left, rows, depth, sums);
   const std::int64_t panels = panels_of(columns_);
   for (std::int64_t row = 0; row < rows; row += kRows)
-    for (std::int64_t i = 0; i < depth_; i += kDepth) {
-      const std::int64_t depth = std::min(kDepth, depth_ - i);
+    for (std::int64_t i = 0; i < depth; i += kDepth) {
+      const std::int64_t length = std::min(kDepth, depth_ - i);  // of a panel
       for (std::int64_t panel = first; panel < last; ++panel)
         add_panel({left.data + row * left.stride + i, left.stride}, std::min(kRows, rows - row),
-                  depth, packed_.template as<T>() + (i * panels + panel * depth) * kColumns,
+                  std::min(length, depth - i),
+                  packed_.template as<T>() + (i * panels + panel * length) * kColumns,
                   {sums.data + row * sums.stride + panel * kColumns, sums.stride},
                   columns_ - panel * kColumns);
     }

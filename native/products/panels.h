@@ -33,14 +33,22 @@ class Panels {
   }
   /// The same of columns from kColumns * first to kColumns * last.
   void add_panels(Rows<const T> left, std::int64_t rows, Rows<T> sums, std::int64_t first,
-                  std::int64_t last) const;
+                  std::int64_t last) const {
+    add_some(left, rows, depth_, sums, first, last);
+  }
+  /// The same of all columns, but of the first `depth` rows alone.
+  void add_rows(Rows<const T> left, std::int64_t rows, std::int64_t depth, Rows<T> sums) const {
+    add_some(left, rows, depth, sums, 0, count());
+  }
   static constexpr std::int64_t kColumns = 32;  ///< of a panel
   std::int64_t count() const;
 
  private:
   /// So few columns that panels would be empty for the most part: they lie as rows, for dot products.
   bool is_narrow() const;
-  void add_columns(Rows<const T> left, std::int64_t rows, Rows<T> sums) const;
+  void add_some(Rows<const T> left, std::int64_t rows, std::int64_t depth, Rows<T> sums,
+                std::int64_t first, std::int64_t last) const;
+  void add_columns(Rows<const T> left, std::int64_t rows, std::int64_t depth, Rows<T> sums) const;
   void add_panel(Rows<const T> left, std::int64_t rows, std::int64_t depth, const T* panel,
                  Rows<T> sums, std::int64_t columns) const;
 

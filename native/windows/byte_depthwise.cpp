@@ -1,5 +1,5 @@
 // Channel by channel, in a copy with the zero point around it (padded_planes.h): bytes become 16 bits as they are read, of which
-// processors multiply and add two at a time.
+// processors multiply and add two at a time; or four bytes at a time, where processors gather those of neighbouring outputs in one instruction.
 #include "native/windows/byte_depthwise.h"
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 namespace aoe::native {
 namespace {
 
-/// Taps that lie beside each other, two at a time, or one and a weight of 0: where, and weights as 16 bits each, the first in the lower ones.
-struct TapPairs {
+/// Taps that lie beside each other, two at a time, or four, and weights of 0 for those that there are not: where, and weights as 16 or 8 bits
+/// each, the first in the lowest ones.
+struct TapGroups {
   const std::int64_t* places;
   const std::int32_t* weights;
   std::int64_t count;
@@ -38,7 +39,7 @@ struct TapPairs {
 #endif
 
 template <typename Byte>
-void sum_pairs(const TapPairs& taps, const Byte* from, std::int32_t start, std::int64_t count,
+void sum_pairs(const TapGroups& taps, const Byte* from, std::int32_t start, std::int64_t count,
                std::int32_t* sums) {
 #if defined(__x86_64__)
   if (has_quads()) return long_tap_pairs::sum_pairs(taps, from, start, count, sums);
@@ -46,54 +47,128 @@ void sum_pairs(const TapPairs& taps, const Byte* from, std::int32_t start, std::
   tap_pairs::sum_pairs(taps, from, start, count, sums);
 }
 
-/// Taps of a window in the order of their places, and which of them are pairs.
-class PairedTaps {
+#if defined(__x86_64__)
+bool gathers_quads() {
+  static const bool gathers = has_quads() && __builtin_cpu_supports("avx512vbmi") != 0;
+  return gathers;
+}
+
+#define AOE_QUADS __attribute__((target("arch=x86-64-v4,avx512vnni,avx512vbmi")))
+using LongQuads __attribute__((vector_size(64))) = std::int32_t;
+using LongBytes __attribute__((vector_size(64))) = std::uint8_t;
+using LooseLongBytes __attribute__((vector_size(64), aligned(1), may_alias)) = std::uint8_t;
+using LooseLongQuads __attribute__((vector_size(64), aligned(4), may_alias)) = std::int32_t;
+
+/// The same of bytes that have no sign once `flip` has changed them, 16 for each of kVectors.
+template <int kVectors>
+AOE_QUADS void sum_quads_of(const TapGroups& taps, const std::uint8_t* from, std::uint8_t flip,
+                            std::int32_t start, std::int32_t* sums) {
+#define AOE_QUAD(i) i, i + 1, i + 2, i + 3
+#define AOE_FOUR_QUADS(i) AOE_QUAD(i), AOE_QUAD(i + 1), AOE_QUAD(i + 2), AOE_QUAD(i + 3)
+  LongQuads all[kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) all[v] = LongQuads{} + start;
+  for (std::int64_t i = 0; i < taps.count; ++i) {
+    const LongQuads weights = LongQuads{} + taps.weights[i];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const LongBytes bytes =
+          *reinterpret_cast<const LooseLongBytes*>(from + taps.places[i] + v * 16) ^ flip;
+      const auto quads = reinterpret_cast<LongQuads>(
+          __builtin_shufflevector(bytes, bytes, AOE_FOUR_QUADS(0), AOE_FOUR_QUADS(4),
+                                  AOE_FOUR_QUADS(8), AOE_FOUR_QUADS(12)));
+#if defined(__clang__)
+      all[v] = __builtin_ia32_vpdpbusd512(all[v], quads, weights);
+#else
+      all[v] = __builtin_ia32_vpdpbusd_v16si(all[v], quads, weights);
+#endif
+    }
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) *reinterpret_cast<LooseLongQuads*>(sums + v * 16) = all[v];
+#undef AOE_FOUR_QUADS
+#undef AOE_QUAD
+}
+
+void sum_quads(const TapGroups& taps, const std::uint8_t* from, std::uint8_t flip,
+               std::int32_t start, std::int64_t count, std::int32_t* sums) {
+  std::int64_t i = 0;
+  for (; i + 7 * 16 < count; i += 8 * 16) sum_quads_of<8>(taps, from + i, flip, start, sums + i);
+  for (; i + 3 * 16 < count; i += 4 * 16) sum_quads_of<4>(taps, from + i, flip, start, sums + i);
+  for (; i < count; i += 16) sum_quads_of<1>(taps, from + i, flip, start, sums + i);
+}
+#undef AOE_QUADS
+#else
+bool gathers_quads() {
+  return false;
+}
+void sum_quads(const TapGroups&, const std::uint8_t*, std::uint8_t, std::int32_t, std::int64_t,
+               std::int32_t*) {
+}
+#endif
+
+/// Taps of a window in the order of their places, in groups of those that lie beside each other.
+class GroupedTaps {
  public:
-  explicit PairedTaps(const std::vector<std::int64_t>& taps) {
+  using Group = std::array<std::int64_t, 4>;  ///< of taps; -1 where there is none
+
+  GroupedTaps(const std::vector<std::int64_t>& taps, std::size_t at_once) : most(at_once) {
     std::vector<std::int64_t> order(taps.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
     const auto place = [&](std::int64_t tap) { return taps[static_cast<std::size_t>(tap)]; };
     std::ranges::sort(order, {}, place);
-    for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t i = 0, count; i < order.size(); i += count) {
       places.push_back(place(order[i]));
-      const bool has_next = i + 1 < order.size() && place(order[i + 1]) == places.back() + 1;
-      pairs.push_back({order[i], has_next ? order[i + 1] : -1});
-      if (has_next) ++i;
+      Group& group = groups.emplace_back(Group{-1, -1, -1, -1});
+      for (count = 0; count < most && i + count < order.size(); ++count) {
+        if (place(order[i + count]) != places.back() + static_cast<std::int64_t>(count)) break;
+        group[count] = order[i + count];
+      }
     }
   }
 
+  std::size_t most;  ///< of a group
   std::vector<std::int64_t> places;
-  std::vector<std::array<std::int64_t, 2>> pairs;  ///< of taps; the second may be none
+  std::vector<Group> groups;
 };
 
-/// The weights of all channels as pairs, less their zero points, and what those of each add up to.
-struct PairedWeights {
-  PairedWeights(const Tensor& weights, const std::vector<double>& zeros, const PairedTaps& taps)
-      : order(taps.pairs) {
+/// The weights of all channels in groups, less their zero points, and what those of each add up to.
+struct GroupedWeights {
+  GroupedWeights(const Tensor& weights, const std::vector<double>& zeros, const GroupedTaps& taps)
+      : order(taps.groups) {
     const bool is_signed = weights.desc.dtype == DataType::kInt8;
     const std::int64_t channels = weights.desc.shape[0], each = weights.elements() / channels;
+    const int bits = taps.most == 4 ? 8 : 16;
     for (std::int64_t c = 0; c < channels; ++c) {
       const std::uint8_t* const from = weights.as<std::uint8_t>() + c * each;
       const auto zero = static_cast<std::int32_t>(reference::parameter_at(zeros, c));
-      const auto weight = [&](std::int64_t tap) {
-        if (tap < 0) return std::int32_t{0};
-        return (is_signed ? static_cast<std::int8_t>(from[tap]) : from[tap]) - zero;
-      };
       Quad sum = 0;
-      for (const auto& [first, second] : taps.pairs) {
-        const std::int32_t low = weight(first), high = weight(second);
-        sum += static_cast<Quad>(low + high);
-        pairs.push_back(static_cast<std::int32_t>(static_cast<std::uint16_t>(low) |
-                                                  static_cast<Quad>(high) << 16));
+      for (const GroupedTaps::Group& group : taps.groups) {
+        Quad packed = 0;
+        for (std::size_t i = 0; i < taps.most && group[i] >= 0; ++i) {
+          const std::uint8_t byte = from[group[i]];
+          const auto weight =
+              static_cast<Quad>((is_signed ? static_cast<std::int8_t>(byte) : byte) - zero);
+          sum += weight;
+          packed |= (weight & ((Quad{1} << bits) - 1)) << (static_cast<int>(i) * bits);
+        }
+        packs.push_back(static_cast<std::int32_t>(packed));
       }
       sums.push_back(sum);
     }
   }
 
-  std::vector<std::array<std::int64_t, 2>> order;
-  std::vector<std::int32_t> pairs;
+  std::vector<GroupedTaps::Group> order;
+  std::vector<std::int32_t> packs;
   std::vector<Quad> sums;
 };
+
+/// How many taps are multiplied at once: four where weights less their zero points are bytes with a sign.
+std::size_t taps_at_once(const Tensor& weights, const std::vector<double>& zeros) {
+  const double zero = weights.desc.dtype == DataType::kInt8 ? 0 : 128;
+  const bool are_bytes = std::ranges::all_of(zeros, [&](double each) { return each == zero; });
+  return are_bytes && gathers_quads() ? 4 : 2;
+}
 
 template <typename Y, typename Byte>
 class ByteDepthwise : ByteCall {
@@ -103,7 +178,7 @@ class ByteDepthwise : ByteCall {
       : ByteCall{run, window},
         zero_(static_cast<std::int32_t>(reference::quant_parameter(run.inputs, zeros, 0)[0])),
         ending_(ending),
-        weights_(weights_of(run, reference::quant_parameter(run.inputs, zeros + 1, 0))) {}
+        weight_zeros_(reference::quant_parameter(run.inputs, zeros + 1, 0)) {}
 
   void run() const {
     const double cost = static_cast<double>(places_) *
@@ -143,12 +218,11 @@ class ByteDepthwise : ByteCall {
   }
 
   /// Kept from run to run where no zero point has a part in them. (Of very narrow images other taps lie beside each other.)
-  std::shared_ptr<const PairedWeights> weights_of(const Run& run,
-                                                  const std::vector<double>& zeros) const {
-    const auto make = [&] { return PairedWeights(run.inputs[1], zeros, taps_); };
-    if (std::ranges::all_of(zeros, [](double zero) { return zero == 0; }))
-      if (auto kept = run.made_of(1, make); kept->order == taps_.pairs) return kept;
-    return std::make_shared<const PairedWeights>(make());
+  std::shared_ptr<const GroupedWeights> grouped_weights() const {
+    const auto make = [&] { return GroupedWeights(run_.inputs[1], weight_zeros_, taps_); };
+    if (std::ranges::all_of(weight_zeros_, [](double zero) { return zero == 0; }))
+      if (auto kept = run_.made_of(1, make); kept->order == taps_.groups) return kept;
+    return std::make_shared<const GroupedWeights>(make());
   }
 
   /// Outputs from number `first` on of `count` planes, of all up to `end` that this thread has.
@@ -164,19 +238,54 @@ class ByteDepthwise : ByteCall {
     ending_.finish_rows({reinterpret_cast<const Quad*>(working.sums), stride_}, count,
                         round_up(numbers, kStored), working.factors, working.ended, stride_);
     Y* y = run_.output(0).template as<Y>() + plane * places_;
-    for (std::int64_t i = 0; i < count; ++i, y += places_)
-      put_down(working.ended + i * stride_, first, first + numbers, y);
+    for (std::int64_t i = 0; i < count; ++i, y += places_) {
+      const Y* const ended = working.ended + i * stride_;
+      if (numbers_ <= kAtOnce && window_.depth().output == 1)
+        put_rows(ended, (end - plane - i) * places_, y);
+      else
+        put_down(ended, first, first + numbers, y);
+    }
   }
 
   void sum_plane(std::int64_t plane, std::int64_t first, std::int64_t numbers,
                  const Working& working, std::int32_t* sums) const {
+    constexpr std::uint8_t kFlip = std::is_signed_v<Byte> ? 128 : 0;
     const std::int64_t channel = plane % outputs_;
-    const Quad start = static_cast<Quad>(ending_.bias_of(channel)) -
-                       static_cast<Quad>(zero_) * weights_->sums[static_cast<std::size_t>(channel)];
-    const auto pairs = std::ssize(taps_.places);
-    const TapPairs taps{taps_.places.data(), weights_->pairs.data() + channel * pairs, pairs};
-    sum_pairs(taps, working.copies[plane % 2].data() + first, static_cast<std::int32_t>(start),
-              numbers, sums);
+    const bool has_quads = taps_.most == 4;
+    const Quad zero = static_cast<Quad>(zero_) + (has_quads ? kFlip : 0);
+    const auto start =
+        static_cast<std::int32_t>(static_cast<Quad>(ending_.bias_of(channel)) -
+                                  zero * weights_->sums[static_cast<std::size_t>(channel)]);
+    const auto groups = std::ssize(taps_.places);
+    const TapGroups taps{taps_.places.data(), weights_->packs.data() + channel * groups, groups};
+    const Byte* const from = working.copies[plane % 2].data() + first;
+    if (has_quads)
+      sum_quads(taps, reinterpret_cast<const std::uint8_t*>(from), kFlip, start, numbers, sums);
+    else
+      sum_pairs(taps, from, start, numbers, sums);
+  }
+
+  /// A whole plane. This thread writes what is left of `room` afterwards: whole vectors may reach into it.
+  void put_rows(const Y* ended, std::int64_t room, Y* y) const {
+    constexpr std::int64_t kChunk = 16 / sizeof(Y);
+    const std::int64_t rows = window_.height().output, width = window_.width().output;
+    const std::int64_t spare = room - round_up(width, kChunk);
+    const std::int64_t whole = spare < 0 ? 0 : std::min(rows, spare / width + 1);
+    const std::int64_t step = planes_.row();
+    if (width <= kChunk)
+      for (std::int64_t row = 0; row < whole; ++row)
+        std::memcpy(y + row * width, ended + row * step, 16);
+    else
+      put_long_rows(ended, whole, y);
+    for (std::int64_t row = whole; row < rows; ++row)
+      std::copy_n(ended + row * step, width, y + row * width);
+  }
+
+  void put_long_rows(const Y* ended, std::int64_t rows, Y* y) const {
+    constexpr std::int64_t kChunk = 16 / sizeof(Y);
+    const std::int64_t width = window_.width().output;
+    for (std::int64_t row = 0; row < rows; ++row, ended += planes_.row(), y += width)
+      for (std::int64_t i = 0; i < width; i += kChunk) std::memcpy(y + i, ended + i, 16);
   }
 
   void put_down(const Y* ended, std::int64_t first, std::int64_t end, Y* y) const {
@@ -195,8 +304,9 @@ class ByteDepthwise : ByteCall {
   /// Of planes whose outputs are made at once, and how many: of small ones several.
   const std::int64_t stride_ = round_up(std::min(numbers_, kAtOnce), kStored),
                      planes_at_once_ = kAtOnce / stride_;
-  const PairedTaps taps_{planes_.taps()};
-  const std::shared_ptr<const PairedWeights> weights_;
+  const std::vector<double> weight_zeros_;
+  const GroupedTaps taps_{planes_.taps(), taps_at_once(run_.inputs[1], weight_zeros_)};
+  const std::shared_ptr<const GroupedWeights> weights_ = grouped_weights();
 };
 
 }  // namespace

@@ -94,19 +94,22 @@ AOE_WIDE void copy_strided(const T* __restrict from, std::int64_t count, T* __re
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kStride];
 }
 
-/// 4 to 15 bytes, both ends over each other.
-inline void copy_few(const void* from, std::int64_t count, void* to) {
-  const auto bytes = static_cast<std::size_t>(count);
+/// As many bytes as a Word has, to twice as many: both ends, over each other.
+template <typename Word>
+inline void copy_ends(const void* from, std::int64_t count, void* to) {
   const auto* const x = static_cast<const std::uint8_t*>(from);
   auto* const y = static_cast<std::uint8_t*>(to);
-  const auto copy_ends = [&]<typename Word>(Word first) {
-    Word last;
-    std::memcpy(&first, x, sizeof first);
-    std::memcpy(&last, x + bytes - sizeof last, sizeof last);
-    std::memcpy(y, &first, sizeof first);
-    std::memcpy(y + bytes - sizeof last, &last, sizeof last);
-  };
-  bytes < 8 ? copy_ends(std::uint32_t{}) : copy_ends(std::uint64_t{});
+  const std::size_t rest = static_cast<std::size_t>(count) - sizeof(Word);
+  Word first, last;
+  std::memcpy(&first, x, sizeof first);
+  std::memcpy(&last, x + rest, sizeof last);
+  std::memcpy(y, &first, sizeof first);
+  std::memcpy(y + rest, &last, sizeof last);
+}
+
+/// 4 to 15 bytes.
+inline void copy_few(const void* from, std::int64_t count, void* to) {
+  count < 8 ? copy_ends<std::uint32_t>(from, count, to) : copy_ends<std::uint64_t>(from, count, to);
 }
 
 /// The ends of what does not fill vectors are copied by two that overlap.
@@ -149,6 +152,38 @@ AOE_WIDE inline void split_pairs(const T* from, std::int64_t count, T* even, T* 
   if (count % 2 == 1) even[count / 2] = from[count - 1];
 }
 
+/// The same of bytes, kBytePairs at least.
+constexpr std::int64_t kBytePairs = 32;
+AOE_WIDE inline void split_byte_pairs(const std::uint8_t* from, std::int64_t count,
+                                      std::uint8_t* even, std::uint8_t* odd) {
+  using Half __attribute__((vector_size(16), aligned(1), may_alias)) = std::uint8_t;
+  const std::int64_t last = (count - kBytePairs) / 2 * 2;
+  for (std::int64_t i = 0;; i = std::min(i + kBytePairs, last)) {
+    const Half a = *reinterpret_cast<const Half*>(from + i),
+               b = *reinterpret_cast<const Half*>(from + i + 16);
+    *reinterpret_cast<Half*>(even + i / 2) =
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    *reinterpret_cast<Half*>(odd + i / 2) =
+        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    if (i == last) break;
+  }
+  if (count % 2 == 1) even[count / 2] = from[count - 1];
+}
+
+/// Rows of `count` elements to where `places` says.
+template <typename T>
+AOE_WIDE void copy_to_places(const T* from, std::int64_t count, std::int64_t rows,
+                             const std::int64_t* places, T* to) {
+  const auto copy = [&](auto copy_one) __attribute__((always_inline)) {
+    for (std::int64_t i = 0; i < rows; ++i, from += count) copy_one(to + places[i]);
+  };
+  if (sizeof(T) == 1 && count >= 4 && count < 8)
+    return copy([&](T* row) { copy_ends<std::uint32_t>(from, count, row); });
+  if (sizeof(T) == 1 && count >= 8 && count <= 16)
+    return copy([&](T* row) { copy_ends<std::uint64_t>(from, count, row); });
+  for (std::int64_t i = 0; i < rows; ++i) copy_dense(from + i * count, count, to + places[i]);
+}
+
 }  // namespace
 
 template <typename T>
@@ -169,11 +204,13 @@ AOE_WIDE void PaddedPlanes::copy(const T* plane, T* to) const {
   const auto& [d, h, w] = window_.axes;
   const std::int64_t stride = stride_of(w), rows = d.input * h.input;
   const std::int64_t* row = rows_.data();
-  if (stride == 1) {
-    for (std::int64_t i = 0; i < rows; ++i, plane += w.input)
-      copy_dense(plane, w.input, to + *row++);
-    return;
-  }
+  if (stride == 1) return copy_to_places(plane, w.input, rows, row, to);
+  if constexpr (sizeof(T) == 1)
+    if (stride == 2 && w.input >= kBytePairs) {
+      for (std::int64_t i = 0; i < rows; ++i, plane += w.input, row += 2)
+        split_byte_pairs(plane, w.input, to + row[0], to + row[1]);
+      return;
+    }
   if (stride == 2 && w.input >= kPairs) {
     for (std::int64_t i = 0; i < rows; ++i, plane += w.input, row += 2)
       split_pairs(plane, w.input, to + row[0], to + row[1]);

@@ -23,6 +23,11 @@ struct Segment {
   std::int64_t from, to, count;
 };
 
+/// Taps that follow each other, and of which some column reads the image.
+struct TapRun {
+  std::int64_t first, count;
+};
+
 /// The same elements of `planes` planes, `count` of them: to.row(i)[j] = from.row(i)[j * stride].
 template <typename T>
 AOE_WIDE void copy_of_planes(Rows<const T> from, std::int64_t stride, Rows<T> to,
@@ -83,6 +88,7 @@ class UnfoldedConvolution {
     Scratch columns, sums;
     std::vector<Piece> pieces = {};
     std::vector<Segment> segments = {};
+    std::vector<TapRun> runs = {};
     T* panel(std::int64_t p) const { return sums.as<T>() + p * rows * kPanel; }
   };
 
@@ -102,9 +108,11 @@ class UnfoldedConvolution {
         find_pieces(begin + first, columns, block);
         lay_columns(run_.inputs[0].as<T>() + (group * channels_ + i) * window_.input_elements(),
                     inputs, block);
-        add_product<T>(weights, block.rows, inputs * taps_,
-                       Rows<const T>{block.columns.template as<T>(), kPanel},
-                       {block.panel(p), kPanel}, round_up(columns, kVector));
+        for (const auto& [from, taps] : block.runs)  // without packed weights one
+          add_product<T>(
+              weights.from(from * inputs), block.rows, taps * inputs,
+              Rows<const T>{block.columns.template as<T>() + from * inputs * kPanel, kPanel},
+              {block.panel(p), kPanel}, round_up(columns, kVector));
       }
     }
     for (std::int64_t p = 0; p < panels; ++p) {
@@ -122,8 +130,8 @@ class UnfoldedConvolution {
     return {weights_->template as<T>() + first * taps_ * run_.shape(1)[0] + channel * row, row};
   }
 
-  /// Weights for the inputs that are read at once lie side by side: those of eight outputs are one stream then, in place of eight
-  /// from as many pages.
+  /// Weights for the inputs that are read at once lie side by side, tap after tap: those of eight outputs are one stream then, in place of
+  /// eight from as many pages, and taps that only read padding are left out.
   std::shared_ptr<const Scratch> packed_weights() const {
     if (run_.kept(1) == nullptr || channels_ <= at_once_) return nullptr;
     return run_.made_of(1, [&] {
@@ -131,9 +139,12 @@ class UnfoldedConvolution {
       Scratch all(static_cast<std::size_t>(outputs * length) * sizeof(T));
       T* to = all.as<T>();
       for (std::int64_t i = 0; i < channels_; i += at_once_) {
-        const std::int64_t row = std::min(at_once_, channels_ - i) * taps_;
-        for (std::int64_t c = 0; c < outputs; ++c, to += row)
-          std::copy_n(run_.inputs[1].as<T>() + c * length + i * taps_, row, to);
+        const std::int64_t inputs = std::min(at_once_, channels_ - i);
+        for (std::int64_t c = 0; c < outputs; ++c) {
+          const T* const from = run_.inputs[1].as<T>() + c * length + i * taps_;
+          for (std::int64_t tap = 0; tap < taps_; ++tap)
+            for (std::int64_t input = 0; input < inputs; ++input) *to++ = from[input * taps_ + tap];
+        }
       }
       return all;
     });
@@ -156,16 +167,18 @@ class UnfoldedConvolution {
     }
   }
 
+  /// Of packed weights columns have channel after channel of a tap, otherwise tap after tap of a channel.
   void lay_columns(const T* x, std::int64_t inputs, Block& block) const {
+    const std::int64_t tap_step = (weights_ ? inputs : 1) * kPanel,
+                       step = (weights_ ? 1 : taps_) * kPanel;
     block.segments.clear();
-    std::int64_t to = 0;
+    block.runs.clear();
+    std::int64_t tap = 0;
     for (std::int64_t kd = 0; kd < window_.depth().kernel; ++kd)
       for (std::int64_t kh = 0; kh < window_.height().kernel; ++kh)
-        for (std::int64_t kw = 0; kw < window_.width().kernel; ++kw, to += kPanel)
-          for (const Piece& piece : block.pieces)
-            add_segments(piece, kd, kh, kw, to, block.segments);
-    const std::int64_t plane = window_.input_elements(), step = taps_ * kPanel,
-                       stride = window_.width().stride;
+        for (std::int64_t kw = 0; kw < window_.width().kernel; ++kw, ++tap)
+          add_tap(kd, kh, kw, tap, tap * tap_step, block);
+    const std::int64_t plane = window_.input_elements(), stride = window_.width().stride;
     T* const columns = block.columns.template as<T>();
     for (const auto& [from, place, count] : block.segments)
       if (from == Segment::kZeros)
@@ -173,6 +186,22 @@ class UnfoldedConvolution {
           std::fill_n(columns + i * step + place, count, T{0});
       else
         copy_of_planes<T>({x + from, plane}, stride, {columns + place, step}, count, inputs);
+  }
+
+  /// What the pieces read of it; nothing where that is padding and it can be left out.
+  void add_tap(std::int64_t kd, std::int64_t kh, std::int64_t kw, std::int64_t tap, std::int64_t to,
+               Block& block) const {
+    const auto segments = block.segments.size();
+    for (const Piece& piece : block.pieces) add_segments(piece, kd, kh, kw, to, block.segments);
+    const auto is_padding = [](const Segment& segment) { return segment.from == Segment::kZeros; };
+    const auto first = block.segments.begin() + static_cast<std::ptrdiff_t>(segments);
+    if (weights_ && std::all_of(first, block.segments.end(), is_padding)) {
+      block.segments.erase(first, block.segments.end());
+      return;
+    }
+    if (block.runs.empty() || block.runs.back().first + block.runs.back().count != tap)
+      block.runs.push_back({tap, 0});
+    ++block.runs.back().count;
   }
 
   void add_segments(const Piece& piece, std::int64_t kd, std::int64_t kh, std::int64_t kw,

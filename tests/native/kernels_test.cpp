@@ -256,6 +256,15 @@ TEST(Kernels, TransposedConvolutionsOfNoPlacesAgree) {
   }
 }
 
+/// Windows so wide that rows of taps read nothing but padding, for some outputs; of more channels than are read at once.
+TEST(Kernels, ConvolutionsOfWideDilationsAgree) {
+  RandomCall drawn = product_call("Conv2D", DataType::kFloat, {2, 40, 19, 17}, {26, 40, 3, 3});
+  drawn.call.attrs.set("pads", std::vector<std::int64_t>{9, 9, 9, 9});
+  drawn.call.attrs.set("dilations", std::vector<std::int64_t>{9, 9});
+  for (const int threads : {1, 3})
+    for (const bool has_weights : {false, true}) check(drawn, threads, true, has_weights);
+}
+
 /// Of few places these are rows, of more they read quads of channels; in groups, with borders and zero points for each channel.
 TEST(Kernels, ConvolutionsOfBytesOfManyChannelsAgree) {
   for (const auto& [x, w, width] : {std::tuple{DataType::kUint8, DataType::kInt8, 9},
@@ -463,6 +472,16 @@ TEST(NativeBackend, CopiesReshapedElementsOnlyForTheCaller) {
   EXPECT_NE(outputs[0].data, values.data());
   std::ranges::fill(values, -1.0f);
   for (std::int64_t i = 0; i < 12; ++i) EXPECT_EQ(outputs[0].as<float>()[i], static_cast<float>(i));
+}
+
+/// So many that threads share them.
+TEST(Random, WithASeedNumbersAreTheReferencesHoweverManyThreadsMakeThem) {
+  for (const char* const type : {"RandomNormal", "RandomUniform"}) {
+    RandomCall drawn{.call = {.type = type}, .tolerance = 2e-7};
+    drawn.call.attrs.set("shape", std::vector<std::int64_t>{300, 1001});
+    drawn.call.attrs.set("seed", 5.0f);
+    for (const int threads : {1, 3}) check(drawn, threads, true);
+  }
 }
 
 TEST(Random, WithoutASeedNumbersDifferAndAreSpreadAsAsked) {

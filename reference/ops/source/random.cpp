@@ -1,11 +1,14 @@
 // RandomNormal, RandomUniform (and their Like forms), Bernoulli, Multinomial. With a seed attribute a call repeats its
 // numbers; they are not those of any other runtime.
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <random>
+#include <functional>
+#include <numeric>
 
 #include "reference/elements/doubles.h"
 #include "reference/elements/onnx_data_type.h"
+#include "reference/elements/random_numbers.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/tensors/widen.h"
@@ -13,36 +16,33 @@
 namespace aoe::reference {
 namespace {
 
-using Engine = std::mt19937_64;
-
-Engine make_engine(const Attrs& attrs) {
-  if (attrs.has("seed")) return Engine(std::bit_cast<std::uint32_t>(attrs.get_float("seed", 0)));
-  return Engine(std::random_device{}());
-}
-
-template <typename Distribution>
-void fill_from(const OpContext& context, Distribution distribution) {
-  Engine engine = make_engine(context.attrs);
-  std::vector<double> values = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
-  for (double& value : values) value = distribution(engine);
-  from_doubles(values, context.outputs[0]);
+RandomNumbers numbers_of(const Attrs& attrs) {
+  if (!attrs.has("seed")) return RandomNumbers::fresh();
+  return RandomNumbers(std::bit_cast<std::uint32_t>(attrs.get_float("seed", 0)));
 }
 
 void compute_normal(const OpContext& context) {
-  fill_from(context, std::normal_distribution<double>(context.attrs.get_float("mean", 0),
-                                                      context.attrs.get_float("scale", 1)));
+  const RandomNumbers numbers = numbers_of(context.attrs);
+  const double mean = context.attrs.get_float("mean", 0),
+               scale = context.attrs.get_float("scale", 1);
+  std::vector<double> values = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
+  for (std::int64_t i = 0; double& value : values) value = numbers.normal(i++) * scale + mean;
+  from_doubles(values, context.outputs[0]);
 }
 
 void compute_uniform(const OpContext& context) {
-  fill_from(context, std::uniform_real_distribution<double>(context.attrs.get_float("low", 0),
-                                                            context.attrs.get_float("high", 1)));
+  const RandomNumbers numbers = numbers_of(context.attrs);
+  const double low = context.attrs.get_float("low", 0), high = context.attrs.get_float("high", 1);
+  std::vector<double> values = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
+  for (std::int64_t i = 0; double& value : values)
+    value = numbers.uniform(i++) * (high - low) + low;
+  from_doubles(values, context.outputs[0]);
 }
 
 DataType dtype_or(const Attrs& attrs, DataType fallback) {
   return attrs.has("dtype") ? data_type_from_onnx(attrs.get_int("dtype", 1)) : fallback;
 }
 
-/// std::uniform_real_distribution takes it for granted.
 void check_bounds(const Attrs& attrs) {
   const float low = attrs.get_float("low", 0), high = attrs.get_float("high", 1);
   if (!(low <= high))
@@ -62,10 +62,9 @@ std::vector<TensorDesc> infer_like(const InferContext& context) {
 
 /// Each input element is the probability of a one.
 void compute_bernoulli(const OpContext& context) {
-  Engine engine = make_engine(context.attrs);
+  const RandomNumbers numbers = numbers_of(context.attrs);
   auto values = to_doubles(context.inputs[0]);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  for (double& value : values) value = uniform(engine) < value ? 1 : 0;
+  for (std::int64_t i = 0; double& value : values) value = numbers.uniform(i++) < value ? 1 : 0;
   from_doubles(values, context.outputs[0]);
 }
 
@@ -79,16 +78,19 @@ std::vector<TensorDesc> infer_multinomial(const InferContext& context) {
 
 /// Each row holds unnormalised log probabilities; draws class indices.
 void compute_multinomial(const OpContext& context) {
-  Engine engine = make_engine(context.attrs);
-  auto weights = to_doubles(context.inputs[0]);
-  for (double& weight : weights) weight = std::exp(weight);
+  const RandomNumbers numbers = numbers_of(context.attrs);
   const Shape& shape = context.inputs[0].desc.shape;
+  auto sums = to_doubles(context.inputs[0]);
   std::vector<std::int64_t> samples;
   for (std::int64_t row = 0; row < shape[0]; ++row) {
-    const auto begin = weights.begin() + row * shape[1];
-    std::discrete_distribution<std::int64_t> classes(begin, begin + shape[1]);
+    const auto begin = sums.begin() + row * shape[1], end = begin + shape[1];
+    std::transform_inclusive_scan(begin, end, begin, std::plus<>(),
+                                  [](double x) { return std::exp(x); });
     for (std::int64_t i = 0; i < context.outputs[0].desc.shape[1]; ++i) {
-      samples.push_back(classes(engine));
+      const double drawn = numbers.uniform(std::ssize(samples)) * (begin == end ? 0 : end[-1]);
+      const auto found = std::upper_bound(begin, end, drawn);
+      // Sums that are no numbers are above nothing.
+      samples.push_back(found == end ? std::max<std::int64_t>(shape[1] - 1, 0) : found - begin);
     }
   }
   from_int64s(samples, context.outputs[0]);
