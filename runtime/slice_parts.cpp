@@ -11,7 +11,7 @@ struct SliceChoice {
 class SliceChoices {
  public:
   SliceChoices(std::span<const std::int64_t> lengths, std::int64_t slices, double part_cost,
-        bool is_in_place)
+               bool is_in_place)
       : lengths_(lengths), slices_(slices), part_cost_(part_cost), is_in_place_(is_in_place) {}
 
   /// For `left` slices, of the lengths from number `first` on: as many of that as are full, and for the rest one more or shorter ones.
