@@ -48,11 +48,19 @@ std::vector<NodeOption> from_bank(const Task& task, const bank::TaskKey& key,
   return found;
 }
 
-std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
+/// Of several threads: a model one of whose steps is a library's waits for OpenMP's team in all, and a body's in each of its runs,
+/// which are many and short.
+double for_its_team(const Candidate& candidate, const CompileOptions& options) {
+  constexpr double kOfBody = 1.3;
+  const bool needs_team = options.soc.threads > 1 && candidate.impl->name().starts_with("onednn");
+  return options.leaves_weights && needs_team ? kOfBody : 1;
+}
+
+std::vector<NodeOption> from_defaults(const Task& task, const CompileOptions& options) {
   std::vector<NodeOption> found;
-  for (Candidate& candidate : default_candidates(task, soc)) {
-    const double time_ns =
-        candidate.impl->plan(task, candidate.format, soc)->estimate_ns(candidate.schedule);
+  for (Candidate& candidate : default_candidates(task, options.soc)) {
+    const auto plan = candidate.impl->plan(task, candidate.format, options.soc);
+    const double time_ns = plan->estimate_ns(candidate.schedule) * for_its_team(candidate, options);
     add_option(found, {std::move(candidate), time_ns});
   }
   return found;
@@ -178,7 +186,7 @@ class TaskOptions {
     });
     if (SourcedOptions kept = those_that_keep(banked); !kept.options.empty()) return kept;
     const SourcedOptions& defaults = known(defaults_, key, [&] {
-      SourcedOptions all{"default", from_defaults(task, options_.soc)};
+      SourcedOptions all{"default", from_defaults(task, options_)};
       improve(all.options, task, key, neighbours_, options_.soc);
       return all;
     });
@@ -266,7 +274,7 @@ NodeOption conversion_option(const TensorDesc& desc, const Layout& from, const L
            dense(each.candidate.format.outputs.at(0)) == dense(to.format);
   };
   for (auto list :
-       {from_bank(task, key_of(task, options.soc), options), from_defaults(task, options.soc)}) {
+       {from_bank(task, key_of(task, options.soc), options), from_defaults(task, options)}) {
     std::erase_if(list, [&](const NodeOption& each) { return !fits(each); });
     if (!list.empty()) return *std::ranges::min_element(list, {}, &NodeOption::time_ns);
   }

@@ -1,4 +1,5 @@
-// Names of lengths: an op that makes slices of slices keeps them, and elementwise ops have those of what they read.
+// Names of lengths: an op that makes slices of slices keeps them, elementwise ops have those of what they read, and windows that are moved
+// alike over images of one height make such images.
 #include "graph/analysis/slice_lengths.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "graph/rewrite.h"
 #include "reference/slicing.h"
 #include "reference/texts/texts.h"
+#include "reference/windows/nhwc.h"
 
 namespace aoe::graph {
 namespace {
@@ -89,6 +91,45 @@ bool keeps_places(const Graph& graph, const Node& node) {
   if (!is_rest_known) return false;
   return is_type(node, "WeightQuantBatchMatmulV2") ||
          (is_type(node, "MatMulV2") && shape_of(graph, node.inputs[1]).size() == 2);
+}
+
+}  // namespace
+
+/// Of a convolution or pooling of which nothing but the image is computed, and what is fused behind it.
+struct ImageWindow {
+  reference::Window window;
+  std::size_t first_in, first_out;  ///< the first of the image's dimensions
+};
+
+namespace {
+
+std::optional<ImageWindow> image_window(const Graph& graph, const Node& node) {
+  const bool is_of_image = std::ranges::all_of(node.inputs | std::views::drop(1), [&](ValueId id) {
+    return id == kNone || graph.values[id].constant != nullptr;
+  });
+  if (!is_of_image || node.inputs.empty() || node.inputs[0] == kNone || node.outputs.size() != 1)
+    return {};
+  const reference::OpCall* call = &node.op;
+  std::size_t weight = 1;
+  if (node.op.body != nullptr) {
+    const reference::BodyStep& anchor = node.op.body->steps.front();
+    if (anchor.operands.empty() || anchor.operands[0] != 0) return {};
+    weight = anchor.operands.size() > 1 ? static_cast<std::size_t>(anchor.operands[1]) : weight;
+    call = &anchor.call;
+  }
+  const Shape& x = shape_of(graph, node.inputs[0]);
+  const bool has_weights = weight < node.inputs.size() && node.inputs[weight] != kNone;
+  if (!has_weights && reference::sums_products(call->type)) return {};
+  const Shape weights = has_weights ? shape_of(graph, node.inputs[weight]) : Shape{};
+  if (call->type == "Conv2DTranspose" || call->attrs.get_int("ceil_mode", 0) != 0 ||
+      call->attrs.get_string("auto_pad", "NOTSET") != "NOTSET" ||
+      !has_known_rank(graph.values[node.inputs[0]].desc))
+    return {};
+  const auto window = reference::window_of(call->type, call->attrs, x, weights);
+  if (!window || window->rank + 2 != x.size()) return {};
+  const bool has_channels_last = call->type.starts_with("Nhwc");
+  return ImageWindow{*window, has_channels_last && !reference::reads_planes(call->attrs) ? 1U : 2U,
+                     has_channels_last ? 1U : 2U};
 }
 
 }  // namespace
@@ -207,12 +248,37 @@ Shape SliceLengths::places_of(const Node& node, std::size_t output, bool is_plai
   const Shape& shape = value.desc.shape;
   if (!has_known_rank(value.desc)) return {};
   if (is_plain && is_elementwise(node)) return broadcast(node, shape);
+  if (const auto window = image_window(graph_, node); window && is_plain)
+    return behind_window(node, *window);
   if (!is_plain || !keeps_places(graph_, node)) return named(shape);
   const Shape& from = places_[node.inputs[0]];
   Shape places = named(shape);
   for (std::size_t i = 0; i < shape.size() && from.size() == shape.size(); ++i)
     if (shape[i] == kUnknownDim && from[i] < kUnknownDim) places[i] = from[i];
   return places;
+}
+
+Shape SliceLengths::behind_window(const Node& node, const ImageWindow& image) {
+  Shape places = graph_.values[node.outputs[0]].desc.shape;
+  const Shape& from = places_[node.inputs[0]];
+  const std::size_t rank = image.window.rank;
+  if (from.size() != rank + 2 || places.size() != from.size()) return named(places);
+  if (places[0] == kUnknownDim) places[0] = from[0];
+  for (std::size_t i = 0; i < rank; ++i)
+    if (std::int64_t& place = places[image.first_out + i]; place == kUnknownDim)
+      place = name_behind(image.window.axes[image.window.axes.size() - rank + i],
+                          from[image.first_in + i]);
+  return named(places);
+}
+
+/// (length + padding - reach) / stride + 1.
+std::int64_t SliceLengths::name_behind(const reference::WindowAxis& axis, std::int64_t place) {
+  if (axis.kernel == kUnknownDim) return kUnknownDim;
+  const std::int64_t added = axis.pad_begin + axis.pad_end - axis.reach();
+  if (axis.stride == 1 && added == -1) return place;
+  const auto [found, is_new] = behind_windows_.try_emplace({place, axis.stride, added}, next_name_);
+  if (is_new) --next_name_;
+  return found->second;
 }
 
 /// A length is that of the one input which has another than 1 there.

@@ -3,12 +3,15 @@
 // combination of their places.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "graph/graph.h"
+#include "reference/windows/window.h"
 
 namespace aoe::graph {
 
@@ -42,6 +45,8 @@ struct SliceLength {
   auto operator<=>(const SliceLength&) const = default;
 };
 
+struct ImageWindow;
+
 class SliceLengths {
  public:
   explicit SliceLengths(const Graph& graph);
@@ -54,12 +59,16 @@ class SliceLengths {
   std::optional<SliceLength> along_several(const Node& node) const;
   Shape places_of(const Node& node, std::size_t output, bool is_sliced);
   Shape broadcast(const Node& node, const Shape& output);
+  Shape behind_window(const Node& node, const ImageWindow& window);
+  std::int64_t name_behind(const reference::WindowAxis& axis, std::int64_t place);
   Shape named(Shape shape);
 
   const Graph& graph_;
   std::vector<Shape>
       places_;  ///< by value: its shape with a name for each dimension that is not known
   std::int64_t next_name_;
+  std::map<std::array<std::int64_t, 3>, std::int64_t>
+      behind_windows_;  ///< names, by that in front, stride, and what padding adds less a window's reach
 };
 
 }  // namespace aoe::graph

@@ -12,6 +12,7 @@
 #include "native/scratch.h"
 #include "native/wide.h"
 #include "native/windows/laid_out_weights.h"
+#include "native/windows/short_windows.h"
 #include "native/windows/tiled_channels.h"
 #include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
@@ -126,7 +127,27 @@ class PaddedRows {
   Scratch memory_;
 };
 
-void run_row(const Images& rows, PaddedRows& padded, std::int64_t row) {
+/// Of a window of few factors, all of whose rows are added up at once; false: it is none.
+bool run_short_row(const Images& rows, PaddedRows& padded, std::int64_t row) {
+  const WindowAxis &h = rows.h, &w = rows.w;
+  const std::int64_t length = w.kernel * rows.channels_in, top = row % h.output;
+  if (w.dilation != 1 || h.kernel * length > kMostOfShortWindow) return false;
+  ShortWindowRow taps[kMostOfShortWindow];
+  std::size_t count = 0;
+  for (std::int64_t k = 0; k < h.kernel; ++k)
+    if (h.is_inside(h.tap(top, k)))
+      taps[count++] = {padded.row(row / h.output, h.tap(top, k)),
+                       rows.weights + k * length * rows.channels_out};
+  return sum_short_windows({{taps, count},
+                            length,
+                            w.stride * rows.channels_in,
+                            rows.bias,
+                            w.output,
+                            rows.channels_out,
+                            rows.output_row(row)});
+}
+
+void run_long_row(const Images& rows, PaddedRows& padded, std::int64_t row) {
   const WindowAxis &h = rows.h, &w = rows.w;
   const std::int64_t in = rows.channels_in, out = rows.channels_out;
   const std::int64_t image = row / h.output, top = row % h.output;
@@ -147,7 +168,11 @@ void run_row(const Images& rows, PaddedRows& padded, std::int64_t row) {
                          Rows<const float>{rows.weights + (k * w.kernel + step) * in * out, out},
                          {sums, out}, out);
   }
-  rows.ending.apply(sums, w.output * out);
+}
+
+void run_row(const Images& rows, PaddedRows& padded, std::int64_t row) {
+  if (!run_short_row(rows, padded, row)) run_long_row(rows, padded, row);
+  rows.ending.apply(rows.output_row(row), rows.w.output * rows.channels_out);
 }
 
 void run_dense(const Images& rows) {

@@ -9,6 +9,7 @@
 #include "graph/analysis/slice_regions.h"
 #include "graph/passes.h"
 #include "runtime/om/step_paths.h"
+#include "runtime/thread_team.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/model_text.h"
@@ -45,22 +46,32 @@ std::string reference_part_of(const std::string& rows, const std::string& weight
       {.gears = {}, .oms = {expect_rows_through(rows, "0", weights, network)}});
 }
 
-/// The bytes of weights in the om of a product of open rows by a matrix of `weights`.
-std::size_t weights_of_open_product(const std::string& weights) {
-  graph::Graph graph = tests::import_text(
-      "g (float[rows,256] x) => (float[rows,N] y) <" + weights + " w> { y = MatMul (x, w) }", 13,
-      {.input_shapes = {{"x", {kUnknownDim, 256}}}});
-  const Soc soc = options_for(loopnest::test_socs().back(), 2).soc;
+/// Of a product of open rows of `depth` numbers by a matrix, on two threads.
+runtime::Om open_product(std::int64_t depth, std::int64_t columns) {
+  const std::string text = "g (float[rows," + std::to_string(depth) +
+                           "] x) => (float[rows,N] y) <float[" + std::to_string(depth) + "," +
+                           std::to_string(columns) + "] w> { y = MatMul (x, w) }";
+  graph::Graph graph =
+      tests::import_text(text, 13, {.input_shapes = {{"x", {kUnknownDim, depth}}}});
+  const CompileOptions options = options_for(loopnest::test_socs().back(), 2);
   graph::PassOptions passes;
-  passes.also = {graph::map_slices_pass(soc.threads)};
+  passes.also = {graph::map_slices_pass(options.soc.threads)};
   graph::run_passes(graph, passes);
   EXPECT_EQ(graph.nodes[graph.topological_order().front()].op.type, "MapSlices");
-  return compile(graph, options_for(loopnest::test_socs().back(), 2)).om.weights.size();
+  return compile(graph, options).om;
 }
 
 TEST(SizesOfARun, PartsOfAllLengthsHaveOneSetOfWeights) {
   constexpr std::size_t kColumns = 768, kBodies = 64 << 10;
-  EXPECT_LT(weights_of_open_product("float[256,768]"), 256 * kColumns * sizeof(float) + kBodies);
+  EXPECT_LT(open_product(256, kColumns).weights.size(), 256 * kColumns * sizeof(float) + kBodies);
+}
+
+/// In each of many short parts its members would be waited for, also by all that is not a part.
+TEST(SizesOfARun, PartsDoNotNeedOpenMpsTeam) {
+  for (const auto& [depth, columns] :
+       {std::pair(32, 192), {96, 576}, {240, 80}, {672, 112}, {1152, 192}, {1152, 320}})
+    EXPECT_EQ(runtime::team_of(open_product(depth, columns)), runtime::ThreadTeam::kHelpers)
+        << depth << " by " << columns;
 }
 
 TEST(SizesOfARun, OfARecurrenceOnlyTheLastStateMayBeRead) {

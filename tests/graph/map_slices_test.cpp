@@ -150,7 +150,7 @@ TEST(MapSlices, TakesElementsOfValuesOfOneShape) {
   const Graph before = imported_rows("y", weights, network);
   Graph after = before;
   graph::run_passes(after, {});
-  ASSERT_EQ(maps_of(after).size(), 3U);
+  ASSERT_EQ(maps_of(after).size(), 2U);  // the convolutions keep the length
   for (const Node* map : maps_of(after)) {
     EXPECT_EQ(map->op.attrs.get_int("dims", 1), 3);
     EXPECT_EQ(map->op.attrs.get_int("in_place", 0), 1);
@@ -158,6 +158,30 @@ TEST(MapSlices, TakesElementsOfValuesOfOneShape) {
     EXPECT_EQ(graph::shape_of(body, body.outputs[0]), (Shape{1, 1, 65536}));
   }
   for (const std::uint32_t seed : {1U, 2U, 3U}) expect_same_outputs(before, after, seed);
+}
+
+/// As of the branches of a residual block.
+TEST(MapSlices, JoinsWhatWindowsThatMoveAlikeMake) {
+  const auto maps_behind = [](const std::string& other) {
+    const std::string weights =
+        "int64[1] first_axis = {0}, float[16,16,3] filter, float[16,16,1] point, float two = {2},";
+    const Graph before = imported_rows("y", weights, R"(
+      t = Transpose (r)
+      u = Unsqueeze (t, first_axis)
+      e = Conv <pads = [1, 1], strides = [2]> (u, filter)
+      f = )" + other + R"(
+      a = Mul (e, two)
+      b = Mul (f, two)
+      y = Add (a, b)
+    )");
+    Graph after = before;
+    graph::run_passes(after, {});
+    for (const std::uint32_t seed : {1U, 2U, 3U}) expect_same_outputs(before, after, seed);
+    return maps_of(after).size();
+  };
+  EXPECT_EQ(maps_behind("Conv <strides = [2]> (u, point)"), 1U);
+  EXPECT_EQ(maps_behind("MaxPool <kernel_shape = [3], strides = [2], pads = [1, 1]> (u)"), 1U);
+  EXPECT_GT(maps_behind("Conv <strides = [2], auto_pad = \"SAME_UPPER\"> (u, point)"), 1U);
 }
 
 /// What is stretched, along either dimension or both; rows of known length behind two that are not.
