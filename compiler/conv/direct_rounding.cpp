@@ -78,7 +78,7 @@ loopnest::Function round_rows(const Task& task, const DirectCut& cut, std::size_
 
 KernelBuffers declare_direct(Builder& builder, const Task& task, const DirectCut& cut,
                              std::size_t constants) {
-  std::vector<DataType> types(constants, DataType::kFloat);
+  std::vector<Elements> types(constants);
   if (cut.is_bf16()) types.front() = DataType::kInt32;
   return declare_buffers(builder, task, types, cut.is_bf16(), DataType::kInt32);
 }

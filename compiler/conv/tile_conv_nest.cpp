@@ -14,7 +14,7 @@ namespace {
 constexpr int kLanes = static_cast<int>(TileBlock::kLanes);
 
 KernelBuffers declare_tile_conv(Builder& builder, const Task& task, std::size_t constants) {
-  std::vector<DataType> types(constants, DataType::kFloat);
+  std::vector<Elements> types(constants);
   types.front() = DataType::kInt32;
   return declare_buffers(builder, task, types, true, DataType::kInt32);
 }
@@ -77,8 +77,8 @@ class RoundStage {
   void clear(Int to, std::int64_t pixels) {
     vector_loop(builder_, "pad", pixels * cut_.pixel_words(), kLanes,
                 [&](Int i, std::optional<Int> active) {
-                  builder_.store(*buffers_.workspace, to + i, loopnest::quad_splat(0, kLanes),
-                                 active);
+                  builder_.store(*buffers_.workspace, to + i,
+                                 loopnest::int_splat(0, kLanes, Type::kInt32), active);
                 });
   }
 

@@ -132,7 +132,10 @@ class TilesEmitter {
   void write_product_block(Int oc_block, Int position, Int first_tile) {
     const std::int64_t width = t_.oc_vectors * cut_.lanes(), lanes = cut_.lanes(),
                        in_lanes = cut_.in_lanes();
-    const Type factors = cut_.has_pairs() ? Type::kInt32 : Type::kFloat;
+    const Type factors = cut_.is_int8()   ? Type::kInt16
+                         : cut_.is_bf16() ? Type::kInt32
+                                          : Type::kFloat;
+    const int factor_lanes = cut_.lanes() * per_word(factors);
     const Int weights =
         (oc_block * cut_.positions() + position) * (cut_.in_chunks() * t_.ic_unroll * width);
     std::vector<Local> sums;  // [vector][tile]
@@ -143,7 +146,7 @@ class TilesEmitter {
                                  .vectors = t_.oc_vectors,
                                  .sums = sums,
                                  .order = RegisterBlock::Order::kByVector,
-                                 .multiply_add = cut_.is_int8()   ? loopnest::dot_i16
+                                 .multiply_add = cut_.is_int8()   ? loopnest::dot
                                                  : cut_.is_bf16() ? loopnest::dot_bf16
                                                                   : loopnest::fma};
     builder_.loop("ic", 0, cut_.in_chunks(), 1, [&](Int chunk) {
@@ -157,7 +160,7 @@ class TilesEmitter {
             [&](std::int64_t v) {
               const Int at = weights + channel * width + (i * width + v * lanes);
               const Local weight = builder_.local(
-                  builder_.load_as(factors, buffers_.constants[0], at, cut_.lanes()));
+                  builder_.load_as(factors, buffers_.constants[0], at, factor_lanes));
               if (t_.prefetch != 0)
                 builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
               return weight;
@@ -165,8 +168,8 @@ class TilesEmitter {
             [&](std::int64_t tile) {
               const Int at = input + (tile * in_lanes + i);
               if (cut_.is_int8())
-                return builder_.local(
-                    builder_.load_quad_broadcast(scratch_.inputs, at * 2, cut_.lanes()));
+                return builder_.local(broadcast(
+                    builder_.load_as(factors, scratch_.inputs, at * 2, 2), 2 * cut_.lanes()));
               return builder_.local(
                   builder_.load_as(factors, scratch_.inputs, at, cut_.lanes(), {}, 0));
             });
@@ -250,7 +253,7 @@ WinogradScratch declare_scratch(Builder& builder, const WinogradCut& cut) {
   if (cut.is_int8())
     return {builder.scratch("inputs", 2 * cut.input_scratch(), DataType::kInt16),
             builder.scratch("products", cut.product_scratch(), DataType::kInt32)};
-  return {builder.scratch("inputs", cut.input_scratch(), cut.factor_type()),
+  return {builder.scratch("inputs", cut.input_scratch(), cut.factors()),
           builder.scratch("products", cut.product_scratch())};
 }
 

@@ -21,7 +21,7 @@ constexpr std::int64_t kLineBytes = 64;
 /// Rounded factors, which lie in the first constant and in the workspace, are pairs.
 KernelBuffers declare_gemm(Builder& builder, const Task& task, const GemmCut& cut,
                            std::size_t constants) {
-  std::vector<DataType> types(constants, cut.element_type());
+  std::vector<Elements> types(constants, cut.element_type());
   if (cut.is_rounded()) types.front() = DataType::kInt32;
   return declare_buffers(builder, task, types, cut.is_rounded() || cut.splits_k(),
                          cut.is_rounded() ? DataType::kInt32 : DataType::kFloat);

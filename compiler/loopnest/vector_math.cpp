@@ -67,10 +67,30 @@ llvm::Type* lane_type(IrBuilder& ir, loopnest::Type type, int lanes) {
     case loopnest::Type::kInt64:
       lane = ir.getInt64Ty();
       break;
+    case loopnest::Type::kFloat16:
+      lane = ir.getHalfTy();
+      break;
+    case loopnest::Type::kBfloat16:
+      lane = ir.getBFloatTy();
+      break;
+    case loopnest::Type::kInt16:
+      lane = ir.getInt16Ty();
+      break;
+    case loopnest::Type::kInt8:
+    case loopnest::Type::kUint8:
+      lane = ir.getInt8Ty();
+      break;
     default:
       AOE_CHECK(false, "lanes of an index or a condition");
   }
   return lanes == 1 ? lane : llvm::FixedVectorType::get(lane, static_cast<unsigned>(lanes));
+}
+
+Value* words_of(IrBuilder& ir, Value* narrow) {
+  const auto bits = static_cast<unsigned>(narrow->getType()->getPrimitiveSizeInBits());
+  AOE_CHECK(bits % 32 == 0, "narrow lanes that are no words");
+  return ir.CreateBitCast(narrow,
+                          lane_type(ir, loopnest::Type::kInt32, static_cast<int>(bits / 32)));
 }
 
 Value* constant(Value* like, double value) {

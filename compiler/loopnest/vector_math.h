@@ -17,8 +17,10 @@ namespace aoe::compiler::loopnest {
 
 using IrBuilder = llvm::IRBuilder<>;
 
-/// float, double, i32 or i64, or a vector of them.
+/// LLVM's type for lanes, or for one.
 llvm::Type* lane_type(IrBuilder& ir, Type type, int lanes);
+/// The words of narrow lanes, i32 or a vector of it: code for them is the same whatever they hold.
+llvm::Value* words_of(IrBuilder& ir, llvm::Value* narrow);
 /// i32 or i64 with as many lanes as `like`.
 llvm::Type* int_type(llvm::Value* like, unsigned bits = 32);
 llvm::Value* constant(llvm::Value* like, double value);

@@ -201,11 +201,14 @@ TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
     const Buffer w = b.buffer("w", Access::kRead, DataType::kInt8);
     const Buffer y = b.buffer("y", Access::kWrite);
     b.parallel(3, [&](Int p) {
-      const Vec from =
-          b.get(b.local(flip_signs(b.load_quads(x, p * bytes, lanes, Int(lanes - 1)))));
-      const Vec weights = b.load_quads(w, 0, lanes), first = b.load_quad_broadcast(x, 4, lanes);
-      const Vec sum = dot_u8s8(from, weights, int_splat(-70000, lanes, Type::kInt32));
-      const Vec both = dot_u8s8(quad_splat(0xff80017fu, lanes), first, sum);
+      const Vec read = b.load_as(Type::kInt8, x, p * bytes, 4 * lanes, Int(4 * lanes - 4));
+      const Vec flipped = bit_xor(read, int_splat(-128, 4 * lanes, Type::kInt8));
+      const Vec from = b.get(b.local(bits_as(flipped, Type::kUint8)));
+      const Vec weights = b.load_as(Type::kInt8, w, 0, 4 * lanes);
+      const Vec first = broadcast(b.load_as(Type::kInt8, x, 4, 4), 4 * lanes);
+      const Vec sum = dot(from, weights, int_splat(-70000, lanes, Type::kInt32));
+      const Vec four = bits_as(int_splat(0x7f01807f, lanes, Type::kInt32), Type::kUint8);
+      const Vec both = dot(int_splat(255, 4 * lanes, Type::kUint8), first, dot(four, first, sum));
       b.store(y, p * lanes, convert(both, Type::kFloat));
     });
     const Function f = b.finish();
@@ -234,10 +237,11 @@ TEST(ElementTypes, PairsOfInt16AreMultipliedExactly) {
     b.parallel(1, [&](Int) {
       for (const int half : {0, 1})
         b.store(kept, half * lanes, b.load_as(Type::kInt32, y, half * lanes, lanes));
-      const Vec pairs = b.get(b.local(b.load_quads(kept, 0, lanes)));
+      const Vec pairs = b.get(b.local(b.load_as(Type::kInt16, kept, 0, 2 * lanes)));
       const Vec sum = int_splat(-70000, lanes, Type::kInt32);
-      b.store(y, 0, dot_i16(b.load_quads(x, 0, lanes), pairs, sum));
-      b.store(y, lanes, dot_i16(b.load_quad_broadcast(x, 2, lanes), pairs, sum));
+      b.store(y, 0, dot(b.load_as(Type::kInt16, x, 0, 2 * lanes), pairs, sum));
+      const Vec pair = broadcast(b.load_as(Type::kInt16, x, 2, 2), 2 * lanes);
+      b.store(y, lanes, dot(pair, pairs, sum));
     });
     const Function f = b.finish();
     std::mt19937 random(7);
@@ -275,7 +279,7 @@ TEST(ElementTypes, RoundingToBytesSaturates) {
             const Int active = min(Int(lanes), Int(count) - i);
             const Vec bytes = round_to_byte(b.load(x, i, lanes, active), zero);
             b.store(y, i, bytes, active);
-            b.store(z, i, bytes, active);
+            b.store(z, i, convert(bytes, Type::kInt32), active);
           });
         });
         const Function f = b.finish();

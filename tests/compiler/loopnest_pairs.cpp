@@ -1,12 +1,10 @@
 // See loopnest_pairs.h.
 #include "tests/compiler/loopnest_pairs.h"
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "reference/elements/arithmetic.h"
 #include "reference/elements/float16.h"
 
 namespace aoe::compiler::loopnest {
@@ -75,25 +73,4 @@ Integers fma_f16(const Integers& a, const Integers& b, Integers sum) {
   return sum;
 }
 
-std::int32_t dot_u8s8(std::int32_t a, std::int32_t b, std::int32_t sum) {
-  const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a);
-  const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b);
-  for (std::size_t k = 0; k < x.size(); ++k) sum = reference::add<std::int32_t>(sum, x[k] * y[k]);
-  return sum;
-}
-
-Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = dot_u8s8(a[i], b[i], sum[i]);
-  return sum;
-}
-
-Integers dot_i16(const Integers& a, const Integers& b, Integers sum) {
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    const auto x = std::bit_cast<std::array<std::int16_t, 2>>(a[i]);
-    const auto y = std::bit_cast<std::array<std::int16_t, 2>>(b[i]);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
-  }
-  return sum;
-}
 }  // namespace aoe::compiler::loopnest

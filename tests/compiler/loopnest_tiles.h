@@ -41,7 +41,9 @@ class EvalTiles {
         });
       case TileOp::kDotU8S8:
         return dot(s, [](std::int32_t a, std::int32_t b, std::int32_t sum) {
-          return dot_u8s8(a, b, sum);
+          const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a);
+          const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b);
+          return loopnest::dot(x.data(), y.data(), sum);
         });
     }
   }
@@ -60,24 +62,26 @@ class EvalTiles {
     AOE_CHECK(found.shape.rows > 0, "a tile without a shape");
     return found;
   }
-  DataType dtype(const StmtNode& s) const {
-    return function_.buffers[static_cast<std::size_t>(s.id)].dtype;
+  DataType dtype(const StmtNode& s) const { return elements(s).dtype; }
+  const Elements& elements(const StmtNode& s) const {
+    return function_.buffers[static_cast<std::size_t>(s.id)].elements;
   }
   bool is_float(const StmtNode& s) const { return dtype(s) == DataType::kFloat; }
 
   std::int32_t load(const StmtNode& s, std::int64_t at) {
-    if (size_bytes(dtype(s)) == 1) return memory_.load_parts<std::uint8_t>(s.id, at);
-    return is_float(s) ? std::bit_cast<std::int32_t>(memory_.load<float>(s.id, at))
-                       : memory_.load<std::int32_t>(s.id, at);
+    if (elements(s).bytes() == 4) return memory_.element<std::int32_t>(s.id, at);
+    std::array<std::uint8_t, 4> bytes{};
+    for (std::uint8_t& byte : bytes) byte = memory_.element<std::uint8_t>(s.id, at++);
+    return std::bit_cast<std::int32_t>(bytes);
   }
 
   void each_word(const StmtNode& s, std::int64_t index,
                  const std::function<void(std::int32_t&, std::int64_t)>& visit) {
     Tile& t = tile(s, 0);
-    const std::int64_t elements = size_bytes(dtype(s)) == 1 ? 4 : 1;  // of a word
+    const std::int64_t of_word = 4 / elements(s).bytes();
     for (int row = 0; row < t.shape.rows; ++row)
       for (int word = 0; word < t.shape.words; ++word)
-        visit(t.at(row, word), index + row * s.step + word * elements);
+        visit(t.at(row, word), index + row * s.step + word * of_word);
   }
 
   template <typename Multiply>

@@ -95,7 +95,7 @@ std::vector<std::int32_t> run(const Function& f, std::vector<std::int32_t> a,
   const auto count = [](const std::vector<std::int32_t>& v) {
     return static_cast<std::int64_t>(v.size());
   };
-  const std::int64_t words = size_bytes(f.buffers[0].dtype) == 1 ? 4 : 1;
+  const std::int64_t words = 4 / f.buffers[0].elements.bytes();
   const EvalBuffer eval[] = {
       {a.data(), words * count(a)}, {b.data(), count(b)}, {y.data(), count(y)}};
   evaluate(f, eval);
