@@ -69,7 +69,7 @@ class WinogradCut {
   /// Of transformed weights.
   loopnest::Elements factors() const {
     return is_int8()   ? loopnest::words_of(DataType::kInt16)
-           : is_bf16() ? DataType::kInt32
+           : is_bf16() ? loopnest::words_of(DataType::kBFloat16)
                        : DataType::kFloat;
   }
   /// Factors of a vector of input channels: channels, or pairs of them.

@@ -22,9 +22,9 @@ constexpr std::int64_t kLineBytes = 64;
 KernelBuffers declare_gemm(Builder& builder, const Task& task, const GemmCut& cut,
                            std::size_t constants) {
   std::vector<Elements> types(constants, cut.element_type());
-  if (cut.is_rounded()) types.front() = DataType::kInt32;
+  if (cut.is_rounded()) types.front() = cut.factors();
   return declare_buffers(builder, task, types, cut.is_rounded() || cut.splits_k(),
-                         cut.is_rounded() ? DataType::kInt32 : DataType::kFloat);
+                         cut.is_rounded() ? cut.factors() : DataType::kFloat);
 }
 
 class GemmNest {
@@ -36,7 +36,8 @@ class GemmNest {
         t_(cut.tiling()),
         a_layout_(s_.a),
         type_(lanes_of(cut.element_type())),
-        factor_type_(cut.is_rounded() ? Type::kInt32 : type_),
+        factor_type_(cut.factor_type()),
+        factor_lanes_(cut.lanes() * per_word(factor_type_)),
         store_(task, s_, cut.lanes(), type_) {
     if (cut.is_packed()) {
       constants_.push_back(packed_panels(task.inputs[1].constant, cut));
@@ -117,8 +118,8 @@ class GemmNest {
                              std::optional<Int> active) {
         const Int from = row * s_.a.row + 2 * step;
         builder.store(*buffers.workspace, row * cut_.k_steps() + step,
-                      pack_bf16(builder.load(a, from, cut_.lanes(), low),
-                                builder.load(a, from + lanes, cut_.lanes(), high)),
+                      convert(builder.load(a, from, cut_.lanes(), low),
+                              builder.load(a, from + lanes, cut_.lanes(), high), Type::kBfloat16),
                       active);
       };
       const std::int64_t full = s_.k / (2 * lanes) * lanes;
@@ -248,7 +249,7 @@ class GemmNest {
       for (std::int64_t u = 0; u < t_.k_unroll; u += TileBlock::kLanes) {
         const Int step = k + u;
         tiles.step(
-            builder_, &Builder::tile_dot_bf16,
+            builder_,
             [&](std::int64_t row) -> TileBlock::Rows {
               return {a_, a + row * a_layout_.row + step, a_layout_.row, t_.prefetch};
             },
@@ -331,7 +332,7 @@ class GemmNest {
     const RegisterBlock products{.rows = block.rows,
                                  .vectors = cut_.packed_vectors(block.vectors),
                                  .sums = block.sums,
-                                 .multiply_add = cut_.is_bf16()   ? loopnest::dot_bf16
+                                 .multiply_add = cut_.is_bf16()   ? loopnest::dot
                                                  : cut_.is_fp16() ? loopnest::fma_f16
                                                                   : loopnest::fma};
     products.step(
@@ -340,7 +341,7 @@ class GemmNest {
           const Int at = b + v * lanes;
           const bool is_last = v + 1 == block.vectors && block.last_active < lanes;
           const Local column = builder_.local(builder_.load_as(
-              factor_type_, b_, at, cut_.lanes(),
+              factor_type_, b_, at, factor_lanes_,
               !cut_.is_packed() && is_last ? std::optional(Int(block.last_active)) : std::nullopt));
           if (t_.prefetch != 0 && v * lanes % line == 0)
             builder_.prefetch(b_, at + t_.prefetch * b_stride());
@@ -348,7 +349,7 @@ class GemmNest {
         },
         [&](std::int64_t r) {
           return builder_.local(
-              builder_.load_as(factor_type_, a_, a + r * a_layout_.row, cut_.lanes(), {}, 0));
+              builder_.load_as(factor_type_, a_, a + r * a_layout_.row, factor_lanes_, {}, 0));
         });
   }
 
@@ -358,7 +359,8 @@ class GemmNest {
   const GemmTiling& t_;
   MatrixLayout a_layout_;  ///< of A as the products read it, its columns counted in steps of k
   Type type_;              ///< of sums
-  Type factor_type_;       ///< of factors as they are read: pairs of rounded ones are int32
+  Type factor_type_;       ///< of factors as they are read
+  int factor_lanes_;       ///< of them in a vector
   MatrixStore store_;
   Builder builder_{"gemm_packed"};
   std::vector<PackedConstant> constants_;

@@ -222,6 +222,7 @@ void Builder::tile_zero(int tile) {
 }
 
 void Builder::tile_load(int tile, Buffer buffer, Int index, std::int64_t stride) {
+  tile_types_.at(static_cast<std::size_t>(tile)) = narrow_type(declared(buffer).elements.dtype);
   emit({.kind = StmtKind::kTile,
         .id = buffer.id,
         .args = {index.e},
@@ -243,12 +244,13 @@ void Builder::tile_store(int tile, Buffer buffer, Int index, std::int64_t stride
         .tiles = {tile}});
 }
 
-void Builder::tile_dot_bf16(int sum, int a, int b) {
-  emit({.kind = StmtKind::kTile, .tile = TileOp::kDotBf16, .tiles = {sum, a, b}});
-}
-
-void Builder::tile_dot_u8s8(int sum, int a, int b) {
-  emit({.kind = StmtKind::kTile, .tile = TileOp::kDotU8S8, .tiles = {sum, a, b}});
+void Builder::tile_dot(int sum, int a, int b) {
+  const Type left = tile_types_.at(static_cast<std::size_t>(a));
+  const Type right = tile_types_.at(static_cast<std::size_t>(b));
+  AOE_CHECK(
+      left == Type::kBfloat16 ? right == left : left == Type::kUint8 && right == Type::kInt8,
+      function_.name + ": tiles of " + loopnest::name(left) + " and " + loopnest::name(right));
+  emit({.kind = StmtKind::kTile, .tile = TileOp::kDot, .tiles = {sum, a, b}, .type = left});
 }
 
 Function Builder::finish() {

@@ -33,6 +33,7 @@
 // thread, undefined contents.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -189,8 +190,6 @@ Vec bits_as(Vec a, Type to);
 /// exact but for sums that wrap around: one instruction on a Soc with vnni, else a few.
 Vec dot(Vec a, Vec b, Vec sum);
 
-Vec pack_bf16(Vec low, Vec high);
-Vec dot_bf16(Vec a, Vec b, Vec sum);
 Vec pair_f16(Vec a);
 Vec fma_f16(Vec a, Vec b, Vec sum);
 Vec low_f16(Vec pairs);
@@ -237,7 +236,7 @@ using Stmt = std::shared_ptr<const StmtNode>;
 enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch, kTile };
 
 /// What a statement does with tiles; see Builder::tiles().
-enum class TileOp { kShapes, kZero, kLoad, kStore, kDotBf16, kDotU8S8 };
+enum class TileOp { kShapes, kZero, kLoad, kStore, kDot };
 
 /// A tile has up to 16 rows of up to 16 int32 or float32 words.
 struct TileShape {
@@ -255,7 +254,8 @@ struct StmtNode {
       ///< kPrefetch: cache level; kTile: stride between rows (elements)
   TileOp tile =
       TileOp::kShapes;  ///< kTile, of `id` a buffer and args an index, where it is a load or store
-  std::vector<int> tiles = {};         ///< kTile: the numbers; of kDot...: sum, a, b
+  std::vector<int> tiles = {};         ///< kTile: the numbers; of kDot: sum, a, b
+  Type type = Type::kInt;              ///< kTile: of kDot, the elements of `a`
   std::vector<TileShape> shapes = {};  ///< kTile: of kShapes
 };
 
@@ -367,13 +367,12 @@ class Builder {
   /// By number; of tiles that are used from here on, in whatever branch. They become zeros.
   void tile_shapes(std::vector<TileShape> shapes);
   void tile_zero(int tile);
-  /// Rows from `index` on, `stride` elements apart, as the bytes that lie there.
+  /// Rows of narrow elements from `index` on, `stride` apart.
   void tile_load(int tile, Buffer buffer, Int index, std::int64_t stride);
   void tile_store(int tile, Buffer buffer, Int index, std::int64_t stride);
-  /// sum[m][n] += a[m][k] times b[k][n], over all words k of a row of `a`: of pairs or quads what dot_bf16() and dot_u8s8() make of
-  /// them. Of `sum` the words are float32, or int32.
-  void tile_dot_bf16(int sum, int a, int b);
-  void tile_dot_u8s8(int sum, int a, int b);
+  /// sum[m][n] += a[m][k] times b[k][n], over all words k of a row of `a`, as dot() multiplies them: bfloat16, or uint8 by int8, whatever
+  /// the two were loaded with last.
+  void tile_dot(int sum, int a, int b);
 
   /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be
   /// Access::kRead.
@@ -389,6 +388,7 @@ class Builder {
   Function function_;
   std::vector<std::vector<Stmt>> open_blocks_;
   bool has_parallel_ = false;
+  std::array<Type, 8> tile_types_{};  ///< what was loaded last
 };
 
 /// Covers [0, extent) with vectors: a loop over full ones, then at most one tail. `active` is empty

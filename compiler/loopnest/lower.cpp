@@ -107,10 +107,10 @@ class Lowering {
         return target.tile_store(ir_, s.tiles[0],
                                  memory_.address_of(indices_.place(s.id, s.args[0])),
                                  s.step * memory_.element_bytes(s.id));
-      case TileOp::kDotBf16:
-        return target.tile_dot_bf16(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
-      case TileOp::kDotU8S8:
-        return target.tile_dot_u8s8(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
+      case TileOp::kDot:
+        return s.type == Type::kBfloat16
+                   ? target.tile_dot_bf16(ir_, s.tiles[0], s.tiles[1], s.tiles[2])
+                   : target.tile_dot_u8s8(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
     }
   }
 
@@ -214,16 +214,14 @@ class Lowering {
         return picked(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kDot:
         return dot(e);
+      case Op::kConvert:
+        if (e.args.size() == 1) return unary(e);
+        need(Feature::kBf16);
+        return soc_.target->pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kMax3:
         return emit_max3(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
-      case Op::kPackBf16:
-        need(Feature::kBf16);
-        return soc_.target->pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
-      case Op::kDotBf16:
-        need(Feature::kBf16);
-        return soc_.target->dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kFmaF16:
         return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
                             use(Feature::kFp16));
@@ -255,6 +253,9 @@ class Lowering {
     const Target& target = *soc_.target;
     const auto words = [&](std::size_t i) { return words_of(ir_, value(e.args[i])); };
     switch (e.args[0]->type) {
+      case Type::kBfloat16:
+        need(Feature::kBf16);
+        return target.dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Type::kUint8:
         return target.dot_u8s8(ir_, words(0), words(1), value(e.args[2]), use(Feature::kVnni));
       default:

@@ -10,19 +10,6 @@ Vec half_of(Op op, const Vec& pairs) {
 
 }  // namespace
 
-Vec pack_bf16(Vec low, Vec high) {
-  check_same(low.e, high.e);
-  return Vec(expr_of(
-      {.op = Op::kPackBf16, .type = Type::kInt32, .lanes = low.lanes(), .args = {low.e, high.e}}));
-}
-
-Vec dot_bf16(Vec a, Vec b, Vec sum) {
-  check_same(a.e, b.e);
-  AOE_CHECK(a.lanes() == sum.lanes(), "a sum of other lanes");
-  return Vec(expr_of(
-      {.op = Op::kDotBf16, .type = Type::kFloat, .lanes = sum.lanes(), .args = {a.e, b.e, sum.e}}));
-}
-
 Vec pair_f16(Vec a) {
   return Vec(
       expr_of({.op = Op::kPairF16, .type = Type::kInt32, .lanes = a.lanes(), .args = {a.e}}));

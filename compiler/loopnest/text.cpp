@@ -139,10 +139,11 @@ class Printer {
         return number(0) + " = " + memory();
       case TileOp::kStore:
         return memory() + " = " + number(0);
-      case TileOp::kDotBf16:
-        return number(0) + " += dot_bf16(" + number(1) + ", " + number(2) + ")";
-      case TileOp::kDotU8S8:
-        return number(0) + " += dot_u8s8(" + number(1) + ", " + number(2) + ")";
+      case TileOp::kDot: {
+        const Type right = s.type == Type::kUint8 ? Type::kInt8 : s.type;
+        return number(0) + " += dot(" + number(1) + type_suffix(s.type) + ", " + number(2) +
+               type_suffix(right) + ")";
+      }
     }
     AOE_CHECK(false, "not a statement on tiles");
   }

@@ -106,7 +106,7 @@ class QuantNest {
     each_run(block, [&](Int input, Int weights, std::int64_t width) {
       builder_.loop("k", 0, cut_.run_quads(), words, [&](Int k) {
         tiles.step(
-            builder_, &Builder::tile_dot_u8s8,
+            builder_,
             [&](std::int64_t pixel) -> TileBlock::Rows {
               const std::int64_t row = pixel / block.columns, column = pixel % block.columns;
               const std::int64_t at = row * s_.stride_height * row_stride() + column * stride;

@@ -117,9 +117,9 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
     const Buffer z = b.buffer("z", Access::kReadWrite);
     b.parallel(1, [&](Int) {
       const auto pairs = [&](Buffer from) {
-        return b.get(b.local(pack_bf16(b.load(from, 0, 16), b.load(from, 16, 16))));
+        return b.get(b.local(convert(b.load(from, 0, 16), b.load(from, 16, 16), Type::kBfloat16)));
       };
-      b.store(z, 0, dot_bf16(pairs(x), pairs(y), b.load(z, 0, 16)));
+      b.store(z, 0, dot(pairs(x), pairs(y), b.load(z, 0, 16)));
     });
     const Function f = b.finish();
     std::vector<float> x_in = random_floats(32, 1), y_in = random_floats(32, 2);

@@ -265,8 +265,8 @@ class Evaluator {
         return half_f16(integers(e.args[0]), 0);
       case Op::kHighF16:
         return half_f16(integers(e.args[0]), 16);
-      case Op::kDotBf16:
-        return dot_bf16(integers(e.args[0]), integers(e.args[1]), floats(e.args[2]));
+      case Op::kDot:
+        return dot(vector<BFloat16>(e.args[0]), vector<BFloat16>(e.args[1]), floats(e.args[2]));
       default:
         return {};
     }
@@ -275,8 +275,6 @@ class Evaluator {
   /// Pairs and quads.
   std::optional<Integers> special(const ExprNode& e, Integers*) {
     switch (e.op) {
-      case Op::kPackBf16:
-        return pack_bf16(floats(e.args[0]), floats(e.args[1]));
       case Op::kPairF16:
         return pair_f16(floats(e.args[0]));
       case Op::kFmaF16:

@@ -10,11 +10,6 @@
 namespace aoe::compiler::loopnest {
 namespace {
 
-std::uint32_t round_to_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
 float half_f16(std::int32_t pair, int shift) {
   reference::Float16 half;
   half.bits = static_cast<std::uint16_t>(static_cast<std::uint32_t>(pair) >> shift);
@@ -22,28 +17,6 @@ float half_f16(std::int32_t pair, int shift) {
 }
 
 }  // namespace
-
-Integers pack_bf16(Lanes low, const Lanes& high) {
-  low.insert(low.end(), high.begin(), high.end());
-  Integers pairs;
-  for (std::size_t i = 0; i < low.size(); i += 2)
-    pairs.push_back(
-        static_cast<std::int32_t>(round_to_bf16(low[i]) | round_to_bf16(low[i + 1]) << 16));
-  return pairs;
-}
-
-float dot_bf16(std::int32_t a, std::int32_t b, float sum) {
-  const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
-  const auto product = [&](std::uint32_t u, std::uint32_t v) {
-    return std::bit_cast<float>(u) * std::bit_cast<float>(v);
-  };
-  return sum + product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
-}
-
-Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = dot_bf16(a[i], b[i], sum[i]);
-  return sum;
-}
 
 Integers pair_f16(const Lanes& a) {
   Integers pairs;

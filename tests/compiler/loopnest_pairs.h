@@ -6,9 +6,6 @@
 
 namespace aoe::compiler::loopnest {
 
-Integers pack_bf16(Lanes low, const Lanes& high);
-float dot_bf16(std::int32_t a, std::int32_t b, float sum);
-Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum);
 Integers pair_f16(const Lanes& a);
 Lanes half_f16(const Integers& pairs, int shift);
 Integers fma_f16(const Integers& a, const Integers& b, Integers sum);

@@ -35,16 +35,9 @@ class EvalTiles {
           is_float(s) ? memory_.store(s.id, at, std::bit_cast<float>(word))
                       : memory_.store(s.id, at, word);
         });
-      case TileOp::kDotBf16:
-        return dot(s, [](std::int32_t a, std::int32_t b, std::int32_t sum) {
-          return std::bit_cast<std::int32_t>(dot_bf16(a, b, std::bit_cast<float>(sum)));
-        });
-      case TileOp::kDotU8S8:
-        return dot(s, [](std::int32_t a, std::int32_t b, std::int32_t sum) {
-          const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a);
-          const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b);
-          return loopnest::dot(x.data(), y.data(), sum);
-        });
+      case TileOp::kDot:
+        return s.type == Type::kBfloat16 ? dot<BFloat16, BFloat16, float>(s)
+                                         : dot<std::uint8_t, std::int8_t, std::int32_t>(s);
     }
   }
 
@@ -84,8 +77,14 @@ class EvalTiles {
         visit(t.at(row, word), index + row * s.step + word * of_word);
   }
 
-  template <typename Multiply>
-  void dot(const StmtNode& s, Multiply multiply) {
+  template <typename A, typename B, typename Sum>
+  void dot(const StmtNode& s) {
+    const auto multiply = [](std::int32_t a, std::int32_t b, std::int32_t word) {
+      const auto x = std::bit_cast<std::array<A, 4 / sizeof(A)>>(a);
+      const auto y = std::bit_cast<std::array<B, 4 / sizeof(B)>>(b);
+      return std::bit_cast<std::int32_t>(
+          loopnest::dot(x.data(), y.data(), std::bit_cast<Sum>(word)));
+    };
     Tile &sum = tile(s, 0), &a = tile(s, 1), &b = tile(s, 2);
     AOE_CHECK(sum.shape.rows == a.shape.rows && sum.shape.words == b.shape.words &&
                   a.shape.words == b.shape.rows,
