@@ -26,13 +26,12 @@ GemmCut GemmCut::with(const GemmTiling& tiling) const {
 }
 
 loopnest::Elements GemmCut::factors() const {
-  if (is_fp16()) return DataType::kInt32;
+  if (is_fp16()) return words_of(DataType::kFloat16);
   return is_bf16() ? words_of(DataType::kBFloat16) : loopnest::Elements(element_type());
 }
 
 loopnest::Type GemmCut::factor_type() const {
-  if (is_fp16()) return Type::kInt32;
-  return is_bf16() ? Type::kBfloat16 : lanes_of(element_type());
+  return is_rounded() ? loopnest::narrow_type(factors().dtype) : lanes_of(element_type());
 }
 
 std::int64_t GemmCut::k_steps() const {

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "compiler/emit/element_lanes.h"
 #include "compiler/emit/integer_math.h"
+#include "compiler/emit/narrow_lanes.h"
 #include "compiler/emit/packed_constant.h"
 #include "compiler/emit/register_block.h"
 #include "compiler/emit/tile_block.h"
@@ -108,7 +109,8 @@ class GemmNest {
       builder.parallel(s_.m, [&](Int row) {
         vector_loop(builder, "k", s_.k, cut_.lanes(), [&](Int k, std::optional<Int> active) {
           const Vec x = builder.load(a, row * s_.a.row + k, cut_.lanes(), active);
-          builder.store(*buffers.workspace, row * s_.k + k, pair_f16(x), active);
+          const Vec rounded = twice(convert(x, Type::kFloat16));
+          builder.store(*buffers.workspace, row * s_.k + k, rounded, active);
         });
       });
       return builder.finish();
@@ -208,7 +210,7 @@ class GemmNest {
   void write_block(const Pass& pass, Block block) {
     if (cut_.is_fp16()) {
       for (std::int64_t i = 0; i < block.rows * cut_.packed_vectors(block.vectors); ++i)
-        block.sums.push_back(builder_.local(loopnest::splat(0, cut_.lanes(), factor_type_)));
+        block.sums.push_back(builder_.local(loopnest::splat(0, factor_lanes_, factor_type_)));
     }
     for_each_output(pass, block, [&](const MatrixPosition& at) {
       if (cut_.is_fp16()) return;
@@ -305,8 +307,8 @@ class GemmNest {
       return before + builder_.load(*tile_sums_, row * TileBlock::kSumsStride + v * cut_.lanes(),
                                     cut_.lanes());
     const std::int64_t pair = row * cut_.packed_vectors(block.vectors) + v / 2;
-    const Vec halves = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
-    return before + (v % 2 == 0 ? low_f16(halves) : high_f16(halves));
+    const Vec sums = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
+    return before + convert(every_second(sums, v % 2), Type::kFloat);
   }
 
   /// Row block n fetches the n-th part of the panel behind this one, a row of it per unrolled step.
@@ -332,9 +334,7 @@ class GemmNest {
     const RegisterBlock products{.rows = block.rows,
                                  .vectors = cut_.packed_vectors(block.vectors),
                                  .sums = block.sums,
-                                 .multiply_add = cut_.is_bf16()   ? loopnest::dot
-                                                 : cut_.is_fp16() ? loopnest::fma_f16
-                                                                  : loopnest::fma};
+                                 .multiply_add = cut_.is_bf16() ? loopnest::dot : loopnest::fma};
     products.step(
         builder_,
         [&](std::int64_t v) {

@@ -1,10 +1,10 @@
 // The loop-nest language: how generated Impls say what to compute, and in which order.
 //
 // A Function is loops over 64-bit indices around vector statements. A vector has an element type, float32 unless it says
-// another; loads and stores convert between the types of memory and those of lanes. An Impl writes one with Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps, register blocks
-// are C++ loops over Locals, unrolling is a C++ loop that emits its body n times.
-// codegen.h lowers any Function to machine code through LLVM; there is one lowering for all
-// operators. Nothing here knows LLVM.
+// another (types.h); loads and stores convert between the types of memory and those of lanes. An Impl writes one with
+// Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps, register blocks are C++ loops
+// over Locals, unrolling is a C++ loop that emits its body n times. codegen.h lowers any Function to machine code through
+// LLVM; there is one lowering for all operators. Nothing here knows LLVM.
 //
 //   Builder b("scale");
 //   Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "base/data_type.h"
+#include "compiler/loopnest/types.h"
 
 namespace aoe::compiler::loopnest {
 
@@ -52,36 +53,6 @@ enum class Op {
 #include "compiler/loopnest/ops.inc"
 #undef OP
 };
-
-/// kInt and kBool are an index and a condition on indices; the others are lanes. Narrow lanes are moved, converted, reinterpreted
-/// and multiplied; of arithmetic they have dot(), float16 fma() as well, and integers what bit_and() and its like do.
-enum class Type {
-  kInt,
-  kBool,
-  kFloat,
-  kDouble,
-  kInt32,
-  kInt64,
-  kMask,
-  // narrow
-  kFloat16,
-  kBfloat16,
-  kInt16,
-  kInt8,
-  kUint8
-};
-
-inline bool is_narrow(Type type) {
-  return type >= Type::kFloat16;
-}
-/// Of a lane.
-int bits_of(Type type);
-/// Lanes in a word, which has 32 bits: 1 of float32, 2 of bfloat16, 4 of int8.
-inline int per_word(Type type) {
-  return is_narrow(type) ? 32 / bits_of(type) : 1;
-}
-/// The lanes that are the elements of a narrow type of memory.
-Type narrow_type(DataType dtype);
 
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
@@ -190,11 +161,6 @@ Vec bits_as(Vec a, Type to);
 /// exact but for sums that wrap around: one instruction on a Soc with vnni, else a few.
 Vec dot(Vec a, Vec b, Vec sum);
 
-Vec pair_f16(Vec a);
-Vec fma_f16(Vec a, Vec b, Vec sum);
-Vec low_f16(Vec pairs);
-Vec high_f16(Vec pairs);
-
 /// To the nearest integer, ties to even, plus `zero`, which is a byte: uint8, the nearest that there is, of NaN 0.
 Vec round_to_byte(Vec a, int zero);
 
@@ -261,26 +227,10 @@ struct StmtNode {
 
 enum class Access { kRead, kWrite, kReadWrite };
 
-/// What lies in a buffer: elements of a type, or words, each a pair or a quad of elements.
-struct Elements {
-  DataType dtype = DataType::kFloat;
-  bool are_in_words = false;
-  Elements() = default;
-  Elements(DataType type, bool in_words = false)  // NOLINT: implicit by design
-      : dtype(type), are_in_words(in_words) {}
-  /// Of what indices, strides and counts of lanes count.
-  std::int64_t bytes() const {
-    return are_in_words ? 4 : static_cast<std::int64_t>(size_bytes(dtype));
-  }
-};
-inline Elements words_of(DataType dtype) {
-  return {dtype, true};
-}
-
 struct BufferDecl {
   std::string name;
-  Elements
-      elements;  ///< loads convert to lanes, float32 unless they say otherwise, and stores convert back
+  /// Loads convert to lanes, float32 unless they say otherwise, and stores convert back.
+  Elements elements = {};
   Access access = Access::kRead;
   std::int64_t scratch_offset = -1;  ///< bytes into scratch; -1: a buffer of the ABI
 };

@@ -219,12 +219,12 @@ class Lowering {
         need(Feature::kBf16);
         return soc_.target->pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
       case Op::kFma:
+        if (e.type == Type::kFloat16)
+          return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
+                              use(Feature::kFp16));
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kMax3:
         return emit_max3(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
-      case Op::kFmaF16:
-        return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
-                            use(Feature::kFp16));
       case Op::kRoundToByte:
         return round_to_byte(value(e.args[0]), static_cast<int>(e.ivalue));
       case Op::kSelect:

@@ -2,31 +2,6 @@
 #include "compiler/loopnest/expr_node.h"
 
 namespace aoe::compiler::loopnest {
-namespace {
-
-Vec half_of(Op op, const Vec& pairs) {
-  return Vec(expr_of({.op = op, .type = Type::kFloat, .lanes = pairs.lanes(), .args = {pairs.e}}));
-}
-
-}  // namespace
-
-Vec pair_f16(Vec a) {
-  return Vec(
-      expr_of({.op = Op::kPairF16, .type = Type::kInt32, .lanes = a.lanes(), .args = {a.e}}));
-}
-
-Vec fma_f16(Vec a, Vec b, Vec sum) {
-  return ternary(Op::kFmaF16, a, b, sum);
-}
-
-Vec low_f16(Vec pairs) {
-  return half_of(Op::kLowF16, pairs);
-}
-
-Vec high_f16(Vec pairs) {
-  return half_of(Op::kHighF16, pairs);
-}
-
 Vec bits_as(Vec a, Type to) {
   if (a.type() == to) return a;
   const int bits = a.lanes() * bits_of(a.type());

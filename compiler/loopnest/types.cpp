@@ -1,4 +1,4 @@
-// What each type of lanes is called and how wide it is.
+// See types.h; and what the types are called.
 #include "base/check.h"
 #include "compiler/loopnest/expr_node.h"
 

@@ -109,7 +109,7 @@ TEST(ElementTypes, HalfPrecisionRoundsToNearestEven) {
   }
 }
 
-TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
+TEST(ElementTypes, BFloat16IsRoundedAndMultiplied) {
   for (const Soc& soc : test_socs()) {
     if (!soc.has(Feature::kBf16)) continue;
     Builder b("f");
@@ -133,24 +133,24 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
   }
 }
 
-TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
+TEST(ElementTypes, Float16IsMultipliedAndAdded) {
   for (const Soc& soc : test_socs()) {
     if (soc.vector_lanes() != 16) continue;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
     const Buffer z = b.buffer("z", Access::kWrite);
     b.parallel(1, [&](Int) {
-      const auto pairs = [&](Buffer from) { return b.get(b.local(pair_f16(b.load(from, 0, 16)))); };
-      const Local sum = b.local(fma_f16(pairs(x), pairs(y), pairs(y)));
-      b.store(z, 0, low_f16(b.get(sum)));
-      b.store(z, 16, high_f16(b.get(sum)));
+      const auto halves = [&](Buffer from) {
+        return b.get(b.local(convert(b.load(from, 0, 32), Type::kFloat16)));
+      };
+      b.store(z, 0, convert(fma(halves(x), halves(y), halves(y)), Type::kFloat));
     });
     const Function f = b.finish();
-    std::vector<float> x_in = random_floats(16, 1), y_in = random_floats(16, 2);
+    std::vector<float> x_in = random_floats(32, 1), y_in = random_floats(32, 2);
     std::vector<float> z_machine(32), z_eval(32);
     void* const buffers[] = {x_in.data(), y_in.data(), z_machine.data()};
     compile_and_run(f, soc, buffers);
-    const EvalBuffer eval[] = {{x_in.data(), 16}, {y_in.data(), 16}, {z_eval.data(), 32}};
+    const EvalBuffer eval[] = {{x_in.data(), 32}, {y_in.data(), 32}, {z_eval.data(), 32}};
     evaluate(f, eval);
     EXPECT_EQ(z_machine, z_eval);
   }

@@ -13,8 +13,8 @@
 #include "base/check.h"
 #include "reference/elements/arithmetic.h"
 #include "tests/compiler/loopnest_arithmetic.h"
+#include "tests/compiler/loopnest_dot.h"
 #include "tests/compiler/loopnest_memory.h"
-#include "tests/compiler/loopnest_pairs.h"
 #include "tests/compiler/loopnest_tiles.h"
 
 namespace aoe::compiler::loopnest {
@@ -226,16 +226,22 @@ class Evaluator {
     return result;
   }
 
-  /// Of narrow integers the operations on bits alone.
+  /// Of narrow integers the operations on bits alone, of float16 multiply-adds.
   template <Narrow T>
   LanesOf<T> computed(const ExprNode& e) {
-    if constexpr (!HalfFloat<T>) {
+    if constexpr (HalfFloat<T>) {
+      AOE_CHECK(e.op == Op::kFma, "arithmetic on half floats");
+      LanesOf<T> a = vector<T>(e.args[0]), b = vector<T>(e.args[1]), sum = vector<T>(e.args[2]);
+      for (std::size_t i = 0; i < sum.size(); ++i)
+        sum[i] = T(std::fma(static_cast<float>(a[i]), static_cast<float>(b[i]),
+                            static_cast<float>(sum[i])));
+      return sum;
+    } else {
       LanesOf<T> a = vector<T>(e.args[0]), b = vector<T>(e.args[1]);
       for (std::size_t i = 0; i < a.size(); ++i)
         a[i] = static_cast<T>(integer_lane<std::int32_t>(e.op, a[i], b[i]));
       return a;
     }
-    AOE_CHECK(false, "arithmetic on half floats");
   }
 
   Lanes mask(const ExprNode& e) {
@@ -261,10 +267,6 @@ class Evaluator {
         return load_indexed(e);
       case Op::kPick:
         return pick(integers(e.args[0]), floats(e.args[1]), floats(e.args[2]));
-      case Op::kLowF16:
-        return half_f16(integers(e.args[0]), 0);
-      case Op::kHighF16:
-        return half_f16(integers(e.args[0]), 16);
       case Op::kDot:
         return dot(vector<BFloat16>(e.args[0]), vector<BFloat16>(e.args[1]), floats(e.args[2]));
       default:
@@ -275,10 +277,6 @@ class Evaluator {
   /// Pairs and quads.
   std::optional<Integers> special(const ExprNode& e, Integers*) {
     switch (e.op) {
-      case Op::kPairF16:
-        return pair_f16(floats(e.args[0]));
-      case Op::kFmaF16:
-        return fma_f16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kPick:
         return pick(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kDot:

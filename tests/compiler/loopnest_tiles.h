@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/loopnest.h"
+#include "tests/compiler/loopnest_dot.h"
 #include "tests/compiler/loopnest_memory.h"
-#include "tests/compiler/loopnest_pairs.h"
 
 namespace aoe::compiler::loopnest {
 

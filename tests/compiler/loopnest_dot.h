@@ -1,22 +1,10 @@
-// Pairs of 16 bits and quads of bytes, each in a lane of 32, in the interpreter of loop nests (loopnest_eval.h).
+// Dot products of narrow lanes in the interpreter of loop nests (loopnest_eval.h).
 #pragma once
 
 #include "reference/elements/arithmetic.h"
 #include "tests/compiler/loopnest_lanes.h"
 
 namespace aoe::compiler::loopnest {
-
-Integers pair_f16(const Lanes& a);
-Lanes half_f16(const Integers& pairs, int shift);
-Integers fma_f16(const Integers& a, const Integers& b, Integers sum);
-template <typename Sources>
-Sources pick(const Integers& places, Sources sources, const Sources& behind) {
-  sources.insert(sources.end(), behind.begin(), behind.end());
-  Sources picked;
-  for (const std::int32_t place : places)
-    picked.push_back(sources[static_cast<std::uint32_t>(place) % sources.size()]);
-  return picked;
-}
 
 /// What the products of neighbours add to a sum: as many of them as are a word.
 template <typename A, typename B, typename Sum>
