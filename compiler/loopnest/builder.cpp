@@ -187,6 +187,7 @@ Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, in
 Int Builder::load_int(Buffer buffer, Int index) const {
   const BufferDecl& decl = declared(buffer);
   AOE_CHECK(decl.access == Access::kRead, decl.name + ": load_int() of a buffer that is written");
+  check_lanes(buffer, Type::kInt, 1);
   return Int(std::make_shared<const ExprNode>(
       ExprNode{.op = Op::kIntLoad, .type = Type::kInt, .args = {index.e}, .id = buffer.id}));
 }

@@ -2,6 +2,7 @@
 #include "compiler/loopnest/expr_node.h"
 
 namespace aoe::compiler::loopnest {
+
 Vec bits_as(Vec a, Type to) {
   if (a.type() == to) return a;
   const int bits = a.lanes() * bits_of(a.type());

@@ -19,8 +19,9 @@ class CopyStage {
             declare_buffers(builder_, task, quant_constants(cut, constants), true, cut.inputs())),
         in_(image_layout({s_.batch, s_.in_channels, s_.in_height, s_.in_width}, cut.in_format(),
                          0)),
-        padding_(unsigned_zero_point(builder_, task, buffers_, cut.lanes()) *
-                 int_splat(0x01010101, cut.lanes(), Type::kInt32)) {}
+        padding_(bits_as(unsigned_zero_point(builder_, task, buffers_, cut.lanes()) *
+                             int_splat(0x01010101, cut.lanes(), Type::kInt32),
+                         Type::kUint8)) {}
 
   loopnest::Function write() {
     builder_.parallel(s_.batch * cut_.read_height(), [&](Int p) {
@@ -53,14 +54,13 @@ class CopyStage {
 
   void fill(Int to, std::int64_t pixels) {
     vector_loop(builder_, "pad", pixels * cut_.quads(), cut_.lanes(),
-                [&](Int i, std::optional<Int> active) {
-                  store(to + i, bits_as(padding_, Type::kUint8), active);
-                });
+                [&](Int i, std::optional<Int> active) { store(to + i, padding_, active); });
     const std::int64_t filled = s_.in_channels % 4;
     if (!cut_.sums_pixels() || filled == 0) return;
     // What fills up a pixel's last quad has weights of zero, but would count in the sum of the pixel.
-    const Vec last = bit_and(
-        padding_, int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
+    const Vec last =
+        bit_and(bits_as(padding_, Type::kInt32),
+                int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
     vector_loop(builder_, "last_pad", pixels, cut_.lanes(), [&](Int i, std::optional<Int> active) {
       store(to + i * cut_.quads() + (cut_.quads() - 1), bits_as(last, Type::kUint8), active,
             cut_.quads());
@@ -125,7 +125,7 @@ class CopyStage {
   Builder builder_{"quant_copy"};
   KernelBuffers buffers_;
   ImageLayout in_;
-  Vec padding_;  ///< the input's zero point in each byte of a word
+  Vec padding_;
 };
 
 }  // namespace

@@ -61,6 +61,7 @@ TEST(NarrowLanes, AreElementsOfTheirBuffer) {
   Builder b("f");
   const Buffer bytes = b.buffer("bytes", Access::kReadWrite, DataType::kInt8);
   const Buffer words = b.buffer("words", Access::kReadWrite, words_of(DataType::kInt8));
+  const Buffer ids = b.buffer("ids", Access::kRead, words_of(DataType::kInt8));
   b.parallel(2, [&](Int p) {
     EXPECT_EQ(b.load_as(Type::kInt8, bytes, 0, 8).lanes(), 8);
     EXPECT_THROW(b.load_as(Type::kUint8, bytes, 0, 8), InternalError);
@@ -71,6 +72,7 @@ TEST(NarrowLanes, AreElementsOfTheirBuffer) {
     EXPECT_EQ(b.load_as(Type::kInt8, words, 0, 8, Int(1), 0).lanes(), 8);
     EXPECT_THROW(b.load_as(Type::kInt8, words, 0, 7), InternalError);
     EXPECT_THROW(b.load(words, 0, 8), InternalError);
+    EXPECT_THROW(b.load_int(ids, 0), InternalError);
     EXPECT_THROW(b.store(words, 0, zeros(Type::kInt32, 2)), InternalError);
   });
 }
