@@ -204,9 +204,10 @@ class DepthwiseNest {
         for (const RowTap& tap : row_taps) {
           const Local& sum = block.sums[static_cast<std::size_t>(tap.row * outputs + c)];
           const Vec weights =
-              builder_.load_as(Type::kInt32, buffers_.constants[kWeights],
-                               tap.weights + taps_behind / 4 * cut_.lanes(), cut_.lanes());
-          builder_.assign(sum, dot_u8s8(builder_.get(quad), weights, builder_.get(sum)));
+              builder_.load_as(Type::kInt8, buffers_.constants[kWeights],
+                               tap.weights + taps_behind / 4 * cut_.lanes(), 4 * cut_.lanes());
+          const Vec bytes = bits_as(builder_.get(quad), Type::kUint8);
+          builder_.assign(sum, dot(bytes, weights, builder_.get(sum)));
         }
       }
     }
@@ -344,8 +345,9 @@ Kernel build_depthwise(const Task& task, const FormatChoice& format, const Depth
   if (is_scaled) constants.push_back(std::move(*given.multiplier));
   ImageStore store(task, format, cut.lanes());
   store.add_constants(constants);
-  std::vector<DataType> types(constants.size(), DataType::kFloat);
-  if (cut.has_quads()) types[0] = types[1] = DataType::kInt32;
+  std::vector<Elements> types(constants.size());
+  if (cut.has_quads()) types = {words_of(DataType::kInt8), DataType::kInt32};
+  types.resize(constants.size());
   const KernelBuffers buffers = declare_buffers(builder, task, types);
   const ImageLayout in = image_layout(task.in(0).shape, cut.format(), cut.lanes());
   std::optional<Vec> zero;

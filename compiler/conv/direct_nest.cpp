@@ -268,12 +268,11 @@ class DirectNest {
   void write_chunk(Block& block, LaneInputs& inputs, Int weights, const std::vector<bool>& rows,
                    const std::vector<bool>& columns) {
     const std::int64_t width = block.column_segment.size, steps = inputs.steps_per_load();
-    const RegisterBlock products{
-        .rows = block.row_segment.size * width,
-        .vectors = t_.oc_vectors,
-        .sums = block.sums,
-        .order = RegisterBlock::Order::kByVector,
-        .multiply_add = cut_.is_bf16() ? loopnest::dot_bf16 : loopnest::fma};
+    const RegisterBlock products{.rows = block.row_segment.size * width,
+                                 .vectors = t_.oc_vectors,
+                                 .sums = block.sums,
+                                 .order = RegisterBlock::Order::kByVector,
+                                 .multiply_add = cut_.is_bf16() ? loopnest::dot : loopnest::fma};
     for (std::int64_t first = 0; first < t_.ic_unroll; first += steps) {
       const std::vector<Local> weight =
           load_weights(weights + first * cut_.block_lanes(), steps * t_.oc_vectors);
@@ -296,7 +295,7 @@ class DirectNest {
         builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
       }
       weight.push_back(builder_.local(
-          builder_.load_as(cut_.factor_type(), buffers_.constants[0], at, cut_.lanes())));
+          builder_.load_as(cut_.factor_type(), buffers_.constants[0], at, cut_.factor_lanes())));
     }
     return weight;
   }

@@ -64,8 +64,9 @@ class DirectCut {
   bool rows_are_channels() const { return is_bf16() && in_ == Format::kNCHW; }
   bool is_bf16() const { return precision_ == DirectPrecision::kBFloat16; }
   loopnest::Type factor_type() const {
-    return is_bf16() ? loopnest::Type::kInt32 : loopnest::Type::kFloat;
+    return is_bf16() ? loopnest::Type::kBfloat16 : loopnest::Type::kFloat;
   }
+  int factor_lanes() const { return lanes_ * per_word(factor_type()); }
   /// Channels of the input in a block of NC1HWC0.
   int in_lanes() const { return is_bf16() ? lanes_ / 2 : lanes_; }
   /// As given; but where group_lanes() are permuted, ic_unroll is all of a group.

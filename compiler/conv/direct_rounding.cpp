@@ -21,7 +21,7 @@ loopnest::Function round_input(const Task& task, const DirectCut& cut, std::int6
     const loopnest::Buffer x = *buffers.inputs[0];
     const Vec first = builder.load(x, 2 * at, cut.lanes(), low);
     const Vec second = builder.load(x, 2 * at + lanes, cut.lanes(), high);
-    builder.store(*buffers.workspace, at, pack_bf16(first, second), active);
+    builder.store(*buffers.workspace, at, convert(first, second, Type::kBfloat16), active);
   };
   builder.parallel(ceil_div(pairs, chunk), [&](Int p) {
     const std::int64_t whole = pairs / lanes * lanes, rest = pairs - whole;
@@ -67,7 +67,8 @@ loopnest::Function round_rows(const Task& task, const DirectCut& cut, std::size_
             const Int to =
                 ((image * made.in_channels + pair) * made.in_height + row) * made.in_width;
             builder.store(*buffers.workspace, to + column,
-                          pack_bf16(interleave(both, 0), interleave(both, 1)), active);
+                          convert(interleave(both, 0), interleave(both, 1), Type::kBfloat16),
+                          active);
           });
     }
   });
@@ -78,9 +79,10 @@ loopnest::Function round_rows(const Task& task, const DirectCut& cut, std::size_
 
 KernelBuffers declare_direct(Builder& builder, const Task& task, const DirectCut& cut,
                              std::size_t constants) {
-  std::vector<DataType> types(constants, DataType::kFloat);
-  if (cut.is_bf16()) types.front() = DataType::kInt32;
-  return declare_buffers(builder, task, types, cut.is_bf16(), DataType::kInt32);
+  const Elements pairs = words_of(DataType::kBFloat16);
+  std::vector<Elements> types(constants);
+  if (cut.is_bf16()) types.front() = pairs;
+  return declare_buffers(builder, task, types, cut.is_bf16(), pairs);
 }
 
 std::int64_t rounded_elements(const Task& task, const DirectCut& cut) {

@@ -30,8 +30,9 @@ class SelectedInputs final : public LaneInputs {
   void load(std::int64_t offset, std::int64_t step) override {
     broadcasts_.clear();
     for (const Int& place : places_)
-      broadcasts_.push_back(builder_.local(builder_.load_as(
-          type_, buffer_, place + (step * channel_stride_ + offset), lanes_, {}, 0)));
+      broadcasts_.push_back(
+          builder_.local(builder_.load_as(type_, buffer_, place + (step * channel_stride_ + offset),
+                                          lanes_ * per_word(type_), {}, 0)));
   }
 
   Vec get(std::int64_t vector, std::int64_t) override {

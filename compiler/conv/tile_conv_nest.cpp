@@ -14,9 +14,9 @@ namespace {
 constexpr int kLanes = static_cast<int>(TileBlock::kLanes);
 
 KernelBuffers declare_tile_conv(Builder& builder, const Task& task, std::size_t constants) {
-  std::vector<DataType> types(constants, DataType::kFloat);
-  types.front() = DataType::kInt32;
-  return declare_buffers(builder, task, types, true, DataType::kInt32);
+  std::vector<Elements> types(constants);
+  types.front() = words_of(DataType::kBFloat16);
+  return declare_buffers(builder, task, types, true, types.front());
 }
 
 /// [block of output vectors][row of taps][word of it][vector][lane]; zeros beyond the last channels.
@@ -77,8 +77,8 @@ class RoundStage {
   void clear(Int to, std::int64_t pixels) {
     vector_loop(builder_, "pad", pixels * cut_.pixel_words(), kLanes,
                 [&](Int i, std::optional<Int> active) {
-                  builder_.store(*buffers_.workspace, to + i, loopnest::quad_splat(0, kLanes),
-                                 active);
+                  builder_.store(*buffers_.workspace, to + i,
+                                 loopnest::splat(0.0, 2 * kLanes, Type::kBfloat16), active);
                 });
   }
 
@@ -96,13 +96,13 @@ class RoundStage {
       builder_.loop("word", 0, full, kLanes, [&](Int word) {
         builder_.store(
             *buffers_.workspace, place + word,
-            pack_bf16(load(pixel, word * 2, kLanes), load(pixel, word * 2 + kLanes, kLanes)));
+            rounded(load(pixel, word * 2, kLanes), load(pixel, word * 2 + kLanes, kLanes)));
       });
       for (std::int64_t word = full; word < cut_.pixel_words(); word += kLanes) {
         const std::int64_t rest = s_.in_channels - 2 * word;
         builder_.store(
             *buffers_.workspace, place + word,
-            pack_bf16(load(pixel, 2 * word, rest), load(pixel, 2 * word + kLanes, rest - kLanes)),
+            rounded(load(pixel, 2 * word, rest), load(pixel, 2 * word + kLanes, rest - kLanes)),
             Int(cut_.pixel_words() - word));
       }
     });
@@ -120,10 +120,14 @@ class RoundStage {
       for (std::int64_t word = 0; word < cut_.pixel_words(); ++word) {
         const std::vector<Vec> both = {load(2 * word), load(2 * word + 1)};
         builder_.store(*buffers_.workspace, to + pixel * cut_.pixel_words() + word,
-                       pack_bf16(interleave(both, 0), interleave(both, 1)), active,
+                       rounded(interleave(both, 0), interleave(both, 1)), active,
                        cut_.pixel_words());
       }
     });
+  }
+
+  static Vec rounded(const Vec& low, const Vec& high) {
+    return convert(low, high, Type::kBfloat16);
   }
 
   const TileConvCut& cut_;
@@ -185,7 +189,7 @@ class TileConvNest {
         builder_.loop("word", 0, cut_.run_words(), cut_.tile_words(), [&](Int word) {
           const std::int64_t ahead = cut_.tiling().prefetch * cut_.tile_words();
           tiles.step(
-              builder_, &Builder::tile_dot_bf16,
+              builder_,
               [&](std::int64_t pixel) -> TileBlock::Rows {
                 const std::int64_t row = pixel / block.columns, column = pixel % block.columns;
                 const std::int64_t at = row * s_.stride_height * row_words + column * column_words;

@@ -14,8 +14,8 @@ Kernel build(const Task& task, const FormatChoice& format, const WinogradCut& cu
   ImageStore store(task, format, cut.lanes());
   store.add_constants(constants);
   Builder builder("winograd");
-  std::vector<DataType> types(constants.size(), DataType::kFloat);
-  types.front() = cut.factor_type();
+  std::vector<Elements> types(constants.size());
+  types.front() = cut.factors();
   if (cut.is_int8()) types[1] = DataType::kInt32;
   const KernelBuffers buffers = declare_buffers(builder, task, types);
   const WinogradScratch scratch = declare_scratch(builder, cut);

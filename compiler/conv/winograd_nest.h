@@ -67,7 +67,11 @@ class WinogradCut {
   }
   bool has_pairs() const { return precision_ != WinogradPrecision::kFloat32; }
   /// Of transformed weights.
-  DataType factor_type() const { return has_pairs() ? DataType::kInt32 : DataType::kFloat; }
+  loopnest::Elements factors() const {
+    return is_int8()   ? loopnest::words_of(DataType::kInt16)
+           : is_bf16() ? loopnest::words_of(DataType::kBFloat16)
+                       : DataType::kFloat;
+  }
   /// Factors of a vector of input channels: channels, or pairs of them.
   std::int64_t in_lanes() const { return has_pairs() ? lanes_ / 2 : lanes_; }
   std::int64_t outputs() const { return size_.outputs; }

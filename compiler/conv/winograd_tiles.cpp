@@ -117,7 +117,8 @@ class TilesEmitter {
   void store_factors(Int to, Vec value) {
     if (cut_.is_int8()) return builder_.store(scratch_.inputs, to * 2, value);
     if (!cut_.is_bf16()) return builder_.store(scratch_.inputs, to, value);
-    builder_.store(scratch_.inputs, to, pack_bf16(value, value), Int(cut_.in_lanes()));
+    builder_.store(scratch_.inputs, to, convert(value, value, factor_type()),
+                   Int(cut_.in_lanes()));  // one of the two
   }
 
   /// For each position, products of all tiles with one block of output vectors: scratch [position][vector][tile][lanes],
@@ -132,7 +133,8 @@ class TilesEmitter {
   void write_product_block(Int oc_block, Int position, Int first_tile) {
     const std::int64_t width = t_.oc_vectors * cut_.lanes(), lanes = cut_.lanes(),
                        in_lanes = cut_.in_lanes();
-    const Type factors = cut_.has_pairs() ? Type::kInt32 : Type::kFloat;
+    const Type factors = factor_type();
+    const int factor_lanes = cut_.lanes() * per_word(factors);
     const Int weights =
         (oc_block * cut_.positions() + position) * (cut_.in_chunks() * t_.ic_unroll * width);
     std::vector<Local> sums;  // [vector][tile]
@@ -143,9 +145,7 @@ class TilesEmitter {
                                  .vectors = t_.oc_vectors,
                                  .sums = sums,
                                  .order = RegisterBlock::Order::kByVector,
-                                 .multiply_add = cut_.is_int8()   ? loopnest::dot_i16
-                                                 : cut_.is_bf16() ? loopnest::dot_bf16
-                                                                  : loopnest::fma};
+                                 .multiply_add = cut_.has_pairs() ? loopnest::dot : loopnest::fma};
     builder_.loop("ic", 0, cut_.in_chunks(), 1, [&](Int chunk) {
       const Int channel = chunk * t_.ic_unroll;
       const Int input = position * cut_.input_stride() +
@@ -157,7 +157,7 @@ class TilesEmitter {
             [&](std::int64_t v) {
               const Int at = weights + channel * width + (i * width + v * lanes);
               const Local weight = builder_.local(
-                  builder_.load_as(factors, buffers_.constants[0], at, cut_.lanes()));
+                  builder_.load_as(factors, buffers_.constants[0], at, factor_lanes));
               if (t_.prefetch != 0)
                 builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
               return weight;
@@ -165,10 +165,10 @@ class TilesEmitter {
             [&](std::int64_t tile) {
               const Int at = input + (tile * in_lanes + i);
               if (cut_.is_int8())
-                return builder_.local(
-                    builder_.load_quad_broadcast(scratch_.inputs, at * 2, cut_.lanes()));
+                return builder_.local(broadcast(
+                    builder_.load_as(factors, scratch_.inputs, at * 2, 2), 2 * cut_.lanes()));
               return builder_.local(
-                  builder_.load_as(factors, scratch_.inputs, at, cut_.lanes(), {}, 0));
+                  builder_.load_as(factors, scratch_.inputs, at, factor_lanes, {}, 0));
             });
       }
     });
@@ -182,6 +182,9 @@ class TilesEmitter {
     }
   }
 
+  Type factor_type() const {
+    return cut_.has_pairs() ? loopnest::narrow_type(cut_.factors().dtype) : Type::kFloat;
+  }
   Type product_type() const { return cut_.is_int8() ? Type::kInt32 : Type::kFloat; }
 
   void write_output_transforms(Int oc_block) {
@@ -250,7 +253,7 @@ WinogradScratch declare_scratch(Builder& builder, const WinogradCut& cut) {
   if (cut.is_int8())
     return {builder.scratch("inputs", 2 * cut.input_scratch(), DataType::kInt16),
             builder.scratch("products", cut.product_scratch(), DataType::kInt32)};
-  return {builder.scratch("inputs", cut.input_scratch(), cut.factor_type()),
+  return {builder.scratch("inputs", cut.input_scratch(), cut.factors()),
           builder.scratch("products", cut.product_scratch())};
 }
 

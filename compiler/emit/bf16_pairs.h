@@ -1,4 +1,4 @@
-// Weights as pairs of bfloat16 (loopnest::dot_bf16).
+// Weights as pairs of bfloat16 (loopnest::dot).
 #pragma once
 
 #include <cstdint>

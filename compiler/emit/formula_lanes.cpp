@@ -235,7 +235,7 @@ class Emitter {
       case Fn::kRoundEven:
         return round_even(x);
       case Fn::kRoundToFloat16:
-        return low_f16(pair_f16(x));
+        return convert(convert(x, Type::kFloat16), Type::kFloat);
 #define REAL_FUNCTION(fn, function) \
   case Fn::fn:                      \
     return function(x);

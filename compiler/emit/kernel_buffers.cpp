@@ -8,12 +8,12 @@ using loopnest::Access;
 
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std::size_t constants,
                               bool has_workspace) {
-  return declare_buffers(builder, task, std::vector(constants, DataType::kFloat), has_workspace);
+  return declare_buffers(builder, task, std::vector<Elements>(constants), has_workspace);
 }
 
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
-                              const std::vector<DataType>& constants, bool has_workspace,
-                              DataType workspace) {
+                              const std::vector<Elements>& constants, bool has_workspace,
+                              Elements workspace) {
   KernelBuffers buffers;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const TaskInput& input = task.inputs[i];
@@ -38,7 +38,7 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
 
 KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std::size_t count,
                                int lanes, Kernel& kernel, bool has_workspace) {
-  std::vector<DataType> types;
+  std::vector<Elements> types;
   for (std::size_t i = 0; i < count; ++i) {
     if (!task.inputs[i].constant) continue;
     kernel.constants.push_back(

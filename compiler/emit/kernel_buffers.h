@@ -21,10 +21,10 @@ struct KernelBuffers {
 /// between passes.
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std::size_t constants,
                               bool has_workspace);
-/// The same with constants and a workspace of these element types.
+/// The same with constants and a workspace of these elements.
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
-                              const std::vector<DataType>& constants, bool has_workspace = false,
-                              DataType workspace = DataType::kFloat);
+                              const std::vector<loopnest::Elements>& constants,
+                              bool has_workspace = false, loopnest::Elements workspace = {});
 /// The same where the first `count` inputs are read alike whether they are constants or not: constants are packed dense
 /// into `kernel`, and `inputs` holds the buffers of all of them.
 KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std::size_t count,

@@ -98,7 +98,7 @@ Vec Lanes::as_integers() const {
   if (s.integers) return *s.integers;
   const Type type = lanes_of(s.dtype);
   if (s.to_round)
-    s.integers = round_to_byte(*s.to_round, s.zero);
+    s.integers = convert(round_to_byte(*s.to_round, s.zero), type);
   else if (s.reals)
     s.integers = convert(*s.reals, type);
   else if (s.truth)
@@ -132,8 +132,9 @@ std::optional<Vec> Lanes::as_reals_less(double number) const {
 }
 
 Vec Lanes::stored() const {
-  const bool is_integral = is_integer(state_->dtype);
-  return is_integral && !state_->reals ? as_integers() : as_reals();
+  const State& s = *state_;
+  if (s.to_round && !s.integers && !s.reals) return round_to_byte(*s.to_round, s.zero);
+  return is_integer(s.dtype) && !s.reals ? as_integers() : as_reals();
 }
 
 Lanes Lanes::kept(Builder& builder) const {

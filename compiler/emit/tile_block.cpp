@@ -57,8 +57,7 @@ void TileBlock::clear(loopnest::Builder& builder) const {
     for (std::int64_t v = 0; v < vectors_; ++v) builder.tile_zero(sum_tile(part, v));
 }
 
-void TileBlock::step(loopnest::Builder& builder, Dot dot, const Place& rows,
-                     const Place& vector) const {
+void TileBlock::step(loopnest::Builder& builder, const Place& rows, const Place& vector) const {
   const auto load = [&](int tile, const Rows& from, std::int64_t count) {
     builder.tile_load(tile, from.buffer, from.index, from.stride);
     for (std::int64_t row = 0; from.ahead != 0 && row < count; ++row)
@@ -69,7 +68,7 @@ void TileBlock::step(loopnest::Builder& builder, Dot dot, const Place& rows,
     for (std::int64_t part = 0; part < row_tiles_; ++part) {
       const int a = static_cast<int>(kRowTile + part);
       if (v == 0) load(a, rows(first_row(part)), rows_of(part));
-      (builder.*dot)(sum_tile(part, v), a, static_cast<int>(kVectorTile + v));
+      builder.tile_dot(sum_tile(part, v), a, static_cast<int>(kVectorTile + v));
     }
   }
 }

@@ -42,8 +42,7 @@ class TileBlock {
   };
   /// Of the rows of the left factor from number `first` on, or of a vector of columns.
   using Place = std::function<Rows(std::int64_t first)>;
-  using Dot = void (loopnest::Builder::*)(int sum, int a, int b);
-  void step(loopnest::Builder& builder, Dot dot, const Place& rows, const Place& vector) const;
+  void step(loopnest::Builder& builder, const Place& rows, const Place& vector) const;
 
   /// The sums as rows of kMostVectors * kLanes words.
   void store(loopnest::Builder& builder, loopnest::Buffer sums) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/emit/block_cycles.h"
+#include "compiler/emit/element_lanes.h"
 #include "compiler/emit/integer_math.h"
 #include "compiler/emit/tile_block.h"
 #include "compiler/gemm/gemm_nest.h"
@@ -22,6 +23,15 @@ GemmCut GemmCut::with(const GemmTiling& tiling) const {
   GemmCut cut = *this;
   cut.tiling_ = tiling;
   return cut;
+}
+
+loopnest::Elements GemmCut::factors() const {
+  if (is_fp16()) return words_of(DataType::kFloat16);
+  return is_bf16() ? words_of(DataType::kBFloat16) : loopnest::Elements(element_type());
+}
+
+loopnest::Type GemmCut::factor_type() const {
+  return is_rounded() ? loopnest::narrow_type(factors().dtype) : lanes_of(element_type());
 }
 
 std::int64_t GemmCut::k_steps() const {

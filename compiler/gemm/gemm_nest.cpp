@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "compiler/emit/element_lanes.h"
 #include "compiler/emit/integer_math.h"
+#include "compiler/emit/narrow_lanes.h"
 #include "compiler/emit/packed_constant.h"
 #include "compiler/emit/register_block.h"
 #include "compiler/emit/tile_block.h"
@@ -21,10 +22,10 @@ constexpr std::int64_t kLineBytes = 64;
 /// Rounded factors, which lie in the first constant and in the workspace, are pairs.
 KernelBuffers declare_gemm(Builder& builder, const Task& task, const GemmCut& cut,
                            std::size_t constants) {
-  std::vector<DataType> types(constants, cut.element_type());
-  if (cut.is_rounded()) types.front() = DataType::kInt32;
+  std::vector<Elements> types(constants, cut.element_type());
+  if (cut.is_rounded()) types.front() = cut.factors();
   return declare_buffers(builder, task, types, cut.is_rounded() || cut.splits_k(),
-                         cut.is_rounded() ? DataType::kInt32 : DataType::kFloat);
+                         cut.is_rounded() ? cut.factors() : DataType::kFloat);
 }
 
 class GemmNest {
@@ -36,7 +37,8 @@ class GemmNest {
         t_(cut.tiling()),
         a_layout_(s_.a),
         type_(lanes_of(cut.element_type())),
-        factor_type_(cut.is_rounded() ? Type::kInt32 : type_),
+        factor_type_(cut.factor_type()),
+        factor_lanes_(cut.lanes() * per_word(factor_type_)),
         store_(task, s_, cut.lanes(), type_) {
     if (cut.is_packed()) {
       constants_.push_back(packed_panels(task.inputs[1].constant, cut));
@@ -107,7 +109,8 @@ class GemmNest {
       builder.parallel(s_.m, [&](Int row) {
         vector_loop(builder, "k", s_.k, cut_.lanes(), [&](Int k, std::optional<Int> active) {
           const Vec x = builder.load(a, row * s_.a.row + k, cut_.lanes(), active);
-          builder.store(*buffers.workspace, row * s_.k + k, pair_f16(x), active);
+          const Vec rounded = twice(convert(x, Type::kFloat16));
+          builder.store(*buffers.workspace, row * s_.k + k, rounded, active);
         });
       });
       return builder.finish();
@@ -117,8 +120,8 @@ class GemmNest {
                              std::optional<Int> active) {
         const Int from = row * s_.a.row + 2 * step;
         builder.store(*buffers.workspace, row * cut_.k_steps() + step,
-                      pack_bf16(builder.load(a, from, cut_.lanes(), low),
-                                builder.load(a, from + lanes, cut_.lanes(), high)),
+                      convert(builder.load(a, from, cut_.lanes(), low),
+                              builder.load(a, from + lanes, cut_.lanes(), high), Type::kBfloat16),
                       active);
       };
       const std::int64_t full = s_.k / (2 * lanes) * lanes;
@@ -207,7 +210,7 @@ class GemmNest {
   void write_block(const Pass& pass, Block block) {
     if (cut_.is_fp16()) {
       for (std::int64_t i = 0; i < block.rows * cut_.packed_vectors(block.vectors); ++i)
-        block.sums.push_back(builder_.local(loopnest::splat(0, cut_.lanes(), factor_type_)));
+        block.sums.push_back(builder_.local(loopnest::splat(0, factor_lanes_, factor_type_)));
     }
     for_each_output(pass, block, [&](const MatrixPosition& at) {
       if (cut_.is_fp16()) return;
@@ -248,7 +251,7 @@ class GemmNest {
       for (std::int64_t u = 0; u < t_.k_unroll; u += TileBlock::kLanes) {
         const Int step = k + u;
         tiles.step(
-            builder_, &Builder::tile_dot_bf16,
+            builder_,
             [&](std::int64_t row) -> TileBlock::Rows {
               return {a_, a + row * a_layout_.row + step, a_layout_.row, t_.prefetch};
             },
@@ -304,8 +307,8 @@ class GemmNest {
       return before + builder_.load(*tile_sums_, row * TileBlock::kSumsStride + v * cut_.lanes(),
                                     cut_.lanes());
     const std::int64_t pair = row * cut_.packed_vectors(block.vectors) + v / 2;
-    const Vec halves = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
-    return before + (v % 2 == 0 ? low_f16(halves) : high_f16(halves));
+    const Vec sums = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
+    return before + convert(every_second(sums, v % 2), Type::kFloat);
   }
 
   /// Row block n fetches the n-th part of the panel behind this one, a row of it per unrolled step.
@@ -331,16 +334,14 @@ class GemmNest {
     const RegisterBlock products{.rows = block.rows,
                                  .vectors = cut_.packed_vectors(block.vectors),
                                  .sums = block.sums,
-                                 .multiply_add = cut_.is_bf16()   ? loopnest::dot_bf16
-                                                 : cut_.is_fp16() ? loopnest::fma_f16
-                                                                  : loopnest::fma};
+                                 .multiply_add = cut_.is_bf16() ? loopnest::dot : loopnest::fma};
     products.step(
         builder_,
         [&](std::int64_t v) {
           const Int at = b + v * lanes;
           const bool is_last = v + 1 == block.vectors && block.last_active < lanes;
           const Local column = builder_.local(builder_.load_as(
-              factor_type_, b_, at, cut_.lanes(),
+              factor_type_, b_, at, factor_lanes_,
               !cut_.is_packed() && is_last ? std::optional(Int(block.last_active)) : std::nullopt));
           if (t_.prefetch != 0 && v * lanes % line == 0)
             builder_.prefetch(b_, at + t_.prefetch * b_stride());
@@ -348,7 +349,7 @@ class GemmNest {
         },
         [&](std::int64_t r) {
           return builder_.local(
-              builder_.load_as(factor_type_, a_, a + r * a_layout_.row, cut_.lanes(), {}, 0));
+              builder_.load_as(factor_type_, a_, a + r * a_layout_.row, factor_lanes_, {}, 0));
         });
   }
 
@@ -358,7 +359,8 @@ class GemmNest {
   const GemmTiling& t_;
   MatrixLayout a_layout_;  ///< of A as the products read it, its columns counted in steps of k
   Type type_;              ///< of sums
-  Type factor_type_;       ///< of factors as they are read: pairs of rounded ones are int32
+  Type factor_type_;       ///< of factors as they are read
+  int factor_lanes_;       ///< of them in a vector
   MatrixStore store_;
   Builder builder_{"gemm_packed"};
   std::vector<PackedConstant> constants_;

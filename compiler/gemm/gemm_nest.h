@@ -74,6 +74,9 @@ class GemmCut {
   /// Both factors in less than float32.
   bool is_rounded() const { return precision_ != GemmPrecision::kFloat32; }
   bool is_fp16() const { return precision_ == GemmPrecision::kFloat16; }
+  /// How factors lie that are packed or rounded, and as which lanes they are read.
+  loopnest::Elements factors() const;
+  loopnest::Type factor_type() const;
   std::int64_t vector_bytes() const { return lanes_ * element_bytes(); }
   /// Those of tiles are whole ones, with zeros behind the last.
   std::int64_t k_steps() const;

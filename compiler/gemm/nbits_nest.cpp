@@ -249,7 +249,7 @@ class PackedNest {
 
   Vec zero_at(Int at) const {
     if (!zero_) return loopnest::splat(static_cast<float>(w_.middle()), cut_.lanes());
-    if (types_[*zero_] == DataType::kFloat)
+    if (types_[*zero_].dtype == DataType::kFloat)
       return builder_.load(constant(*zero_), at, cut_.lanes());
     return convert(bytes_at(*zero_, at), Type::kFloat);
   }
@@ -278,7 +278,7 @@ class PackedNest {
   const PackedTiling& t_;
   Builder builder_{"gemm_nbits"};
   std::vector<PackedConstant> constants_;
-  std::vector<DataType> types_;
+  std::vector<Elements> types_;
   std::optional<std::size_t> zero_, bias_;
   std::optional<Buffer> panel_;
   KernelBuffers buffers_;

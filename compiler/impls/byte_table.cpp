@@ -15,7 +15,7 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr std::int64_t kEntries = 256, kWordBytes = 4;
+constexpr int kEntries = 256, kWordBytes = 4;
 
 /// The only input that is no constant; nullopt where there are more, or constants of several elements.
 std::optional<std::size_t> table_input(const Task& task) {
@@ -50,8 +50,9 @@ StridedNest nest_of(const Task& task) {
 class TableEmitter {
  public:
   TableEmitter(Builder& builder, Buffer table, int lanes) : builder_(builder), lanes_(lanes) {
-    for (std::int64_t at = 0; at < kEntries; at += kWordBytes * lanes)
-      words_.push_back(builder.local(builder.load_quads(table, at, lanes)));
+    for (int at = 0; at < kEntries; at += kWordBytes * lanes)
+      words_.push_back(builder.local(
+          bits_as(builder.load_as(Type::kUint8, table, at, kWordBytes * lanes), Type::kInt32)));
   }
 
   /// Of bytes in lanes, with any bits above them; so are the results.

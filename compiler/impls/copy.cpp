@@ -99,7 +99,7 @@ class CopyPlan final : public Plan {
       }
     }
     Builder builder("copy");
-    const std::vector<DataType> types(kernel.constants.size(), task().in(0).dtype);
+    const std::vector<Elements> types(kernel.constants.size(), task().in(0).dtype);
     KernelBuffers buffers = declare_buffers(builder, task(), types);
     std::size_t constant = 0;
     if (task().op.type == "ConcatV2") {  // the parts of a concatenation that are constant

@@ -111,7 +111,7 @@ class ElementwisePlan final : public NestPlan {
 
   /// Constants that are read stand among the inputs.
   KernelBuffers declare(Builder& builder, std::vector<PackedConstant>& constants) const {
-    std::vector<DataType> types;
+    std::vector<Elements> types;
     std::vector<std::size_t> inputs;
     for (const std::size_t i : walk_.inputs) {
       const TaskInput& input = task().inputs[i];

@@ -8,6 +8,7 @@
 #include "compiler/emit/epilogue.h"
 #include "compiler/emit/integer_math.h"
 #include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/narrow_lanes.h"
 #include "compiler/emit/register_block.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/quant/quant_cut.h"
@@ -101,7 +102,7 @@ class ByteNest {
   Vec number(std::int64_t value) const { return int_splat(value, cut_.lanes(), Type::kInt32); }
 
   KernelBuffers declare(Builder& builder) const {
-    return declare_buffers(builder, task_, std::vector<DataType>(), true, DataType::kInt32);
+    return declare_buffers(builder, task_, std::vector<Elements>(), true, DataType::kInt32);
   }
 
   /// Moved with the bytes: the left factor becomes unsigned, the right one signed.
@@ -205,20 +206,21 @@ class ByteNest {
     const RegisterBlock products{.rows = block.rows,
                                  .vectors = block.vectors,
                                  .sums = block.sums,
-                                 .multiply_add = loopnest::dot_u8s8};
+                                 .multiply_add = loopnest::dot};
     products.step(
         builder,
         [&](std::int64_t v) {
-          return builder.local(builder.load_as(Type::kInt32, *buffers_.workspace,
-                                               right + quad * cut_.columns() + v * cut_.lanes(),
-                                               cut_.lanes()));
+          const Vec words =
+              builder.load_as(Type::kInt32, *buffers_.workspace,
+                              right + quad * cut_.columns() + v * cut_.lanes(), cut_.lanes());
+          return builder.local(bits_as(words, Type::kInt8));
         },
         [&](std::int64_t r) {
           const Local x = builder.local(left_quad(builder, left + r * s_.a.row + quad * 4, bytes));
           if (!is_centred()) {
             const Local& sum = block.row_sums[static_cast<std::size_t>(r)];
-            const Vec ones = loopnest::quad_splat(0x01010101u, cut_.lanes());
-            builder.assign(sum, dot_u8s8(builder.get(x), ones, builder.get(sum)));
+            const Vec ones = int_splat(1, 4 * cut_.lanes(), Type::kInt8);
+            builder.assign(sum, dot(builder.get(x), ones, builder.get(sum)));
           }
           return x;
         });
@@ -228,8 +230,9 @@ class ByteNest {
   Vec left_quad(Builder& builder, Int at, std::int64_t bytes) const {
     const loopnest::Buffer x = *buffers_.inputs[kLeft];
     if (bytes == 4) {
-      const Vec quad = builder.load_quad_broadcast(x, at, cut_.lanes());
-      return is_signed(kLeft) ? flip_signs(quad) : quad;
+      const Type type = is_signed(kLeft) ? Type::kInt8 : Type::kUint8;
+      const Vec all = broadcast(builder.load_as(type, x, at, 4), 4 * cut_.lanes());
+      return is_signed(kLeft) ? flip_signs(all) : all;
     }
     Vec quad = number(0);
     for (std::int64_t b = 0; b < bytes; ++b) {
@@ -237,7 +240,7 @@ class ByteNest {
                        number(is_signed(kLeft) ? 128 : 0);
       quad = bit_or(quad, shift_left(byte, number(8 * b)));
     }
-    return quad;
+    return bits_as(quad, Type::kUint8);
   }
 
   void store(Builder& builder, const Block& block) const {

@@ -2,8 +2,7 @@
 #include <utility>
 
 #include "base/ceil_div.h"
-#include "base/check.h"
-#include "compiler/loopnest/loopnest.h"
+#include "compiler/loopnest/expr_node.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -25,18 +24,17 @@ Builder::Builder(std::string name) {
   function_.name = std::move(name);
 }
 
-Buffer Builder::buffer(std::string name, Access access, DataType dtype) {
-  function_.buffers.push_back({.name = std::move(name), .dtype = dtype, .access = access});
+Buffer Builder::buffer(std::string name, Access access, Elements elements) {
+  function_.buffers.push_back({.name = std::move(name), .elements = elements, .access = access});
   return {static_cast<int>(function_.buffers.size()) - 1};
 }
 
-Buffer Builder::scratch(std::string name, std::int64_t elements, DataType dtype) {
+Buffer Builder::scratch(std::string name, std::int64_t count, Elements elements) {
   function_.buffers.push_back({.name = std::move(name),
-                               .dtype = dtype,
+                               .elements = elements,
                                .access = Access::kReadWrite,
                                .scratch_offset = function_.scratch_bytes});
-  const std::int64_t bytes = elements * static_cast<std::int64_t>(size_bytes(dtype));
-  function_.scratch_bytes += round_up(bytes, kScratchAlignmentBytes);
+  function_.scratch_bytes += round_up(count * elements.bytes(), kScratchAlignmentBytes);
   return {static_cast<int>(function_.buffers.size()) - 1};
 }
 
@@ -127,30 +125,52 @@ void Builder::assign(Local local, Vec value) {
 
 Vec Builder::load(Buffer buffer, Int index, int lanes, std::optional<Int> active,
                   std::int64_t stride) const {
-  if (active && active->constant() && *active->constant() >= lanes) active.reset();
-  if (active && active->constant() && *active->constant() <= 0) return splat(0.0f, lanes);
-  std::vector<Expr> args = {index.e};
-  if (active) args.push_back(active->e);
-  return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoad,
-                                                       .type = Type::kFloat,
-                                                       .lanes = lanes,
-                                                       .args = std::move(args),
-                                                       .id = buffer.id,
-                                                       .stride = lanes == 1 ? 1 : stride}));
+  return load_as(Type::kFloat, buffer, index, lanes, active, stride);
 }
 
 Vec Builder::load_as(Type type, Buffer buffer, Int index, int lanes, std::optional<Int> active,
                      std::int64_t stride) const {
-  ExprNode node = *load(buffer, index, lanes, active, stride).e;
-  if (node.op != Op::kLoad) return splat(0, lanes, type);  // no lane is active
-  node.type = type;
-  return Vec(std::make_shared<const ExprNode>(std::move(node)));
+  const Elements& elements = declared(buffer).elements;
+  check_lanes(buffer, type, lanes);
+  if (is_narrow(type) && !elements.are_in_words) {
+    AOE_CHECK(stride == 1, declared(buffer).name + ": narrow lanes that are no neighbours");
+    AOE_CHECK(!active || active->constant().value_or(1) % per_word(type) == 0,
+              declared(buffer).name + ": a word in pieces");
+  }
+  const int moved = elements.are_in_words ? lanes / per_word(type) : lanes;
+  if (active && active->constant() && *active->constant() >= moved) active.reset();
+  if (active && active->constant() && *active->constant() <= 0) return splat(0.0, lanes, type);
+  std::vector<Expr> args = {index.e};
+  if (active) args.push_back(active->e);
+  return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoad,
+                                                       .type = type,
+                                                       .lanes = lanes,
+                                                       .args = std::move(args),
+                                                       .id = buffer.id,
+                                                       .stride = moved == 1 ? 1 : stride}));
+}
+
+/// What narrow lanes need of a buffer, and a buffer of words of what is read or written.
+void Builder::check_lanes(Buffer buffer, Type type, int lanes) const {
+  const auto& [name, elements, access, offset] = declared(buffer);
+  AOE_CHECK(is_narrow(type) || !elements.are_in_words,
+            name + ": words as lanes that are not narrow");
+  if (!is_narrow(type)) return;
+  AOE_CHECK(narrow_type(elements.dtype) == type, name + ": elements of " +
+                                                     std::string(aoe::name(elements.dtype)) +
+                                                     " as " + loopnest::name(type));
+  AOE_CHECK(!elements.are_in_words || lanes % per_word(type) == 0, name + ": a part of a word");
+}
+
+const BufferDecl& Builder::declared(Buffer buffer) const {
+  return function_.buffers[static_cast<std::size_t>(buffer.id)];
 }
 
 Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
                           std::optional<Int> active) const {
-  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(indices.id)];
-  AOE_CHECK(decl.access == Access::kRead && decl.dtype == DataType::kInt32,
+  const BufferDecl& decl = declared(indices);
+  check_lanes(buffer, Type::kFloat, lanes);
+  AOE_CHECK(decl.access == Access::kRead && decl.elements.dtype == DataType::kInt32,
             decl.name + ": indices are int32 that is only read");
   if (active && active->constant() && *active->constant() >= lanes) active.reset();
   if (active && active->constant() && *active->constant() <= 0) return splat(0.0f, lanes);
@@ -164,44 +184,29 @@ Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, in
                                                        .id = buffer.id}));
 }
 
-Vec Builder::load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active) const {
-  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
-  AOE_CHECK(size_bytes(decl.dtype) <= 2,
-            decl.name + ": quads of elements that are neither bytes nor int16");
-  if (active && active->constant() && *active->constant() >= lanes) active.reset();
-  std::vector<Expr> args = {index.e};
-  if (active) args.push_back(active->e);
-  return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoadQuads,
-                                                       .type = Type::kInt32,
-                                                       .lanes = lanes,
-                                                       .args = std::move(args),
-                                                       .id = buffer.id}));
-}
-
-Vec Builder::load_quad_broadcast(Buffer buffer, Int index, int lanes) const {
-  return broadcast(load_quads(buffer, index, 1), lanes);
-}
-
 Int Builder::load_int(Buffer buffer, Int index) const {
-  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
+  const BufferDecl& decl = declared(buffer);
   AOE_CHECK(decl.access == Access::kRead, decl.name + ": load_int() of a buffer that is written");
+  check_lanes(buffer, Type::kInt, 1);
   return Int(std::make_shared<const ExprNode>(
       ExprNode{.op = Op::kIntLoad, .type = Type::kInt, .args = {index.e}, .id = buffer.id}));
 }
 
 void Builder::store(Buffer buffer, Int index, Vec value, std::optional<Int> active,
                     std::int64_t stride) {
-  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
+  const BufferDecl& decl = declared(buffer);
   AOE_CHECK(decl.access != Access::kRead, decl.name + ": a store to a buffer that is only read");
   AOE_CHECK(stride != 0, decl.name + ": a store of all lanes to one element");
-  if (active && active->constant() && *active->constant() >= value.lanes()) active.reset();
+  check_lanes(buffer, value.type(), value.lanes());
+  const int moved = value.lanes() / (decl.elements.are_in_words ? per_word(value.type()) : 1);
+  if (active && active->constant() && *active->constant() >= moved) active.reset();
   if (active && active->constant() && *active->constant() <= 0) return;
   std::vector<Expr> args = {index.e, value.e};
   if (active) args.push_back(active->e);
   emit({.kind = StmtKind::kStore,
         .id = buffer.id,
         .args = std::move(args),
-        .step = value.lanes() == 1 ? 1 : stride});
+        .step = moved == 1 ? 1 : stride});
 }
 
 void Builder::prefetch(Buffer buffer, Int index, int cache_level) {
@@ -218,6 +223,7 @@ void Builder::tile_zero(int tile) {
 }
 
 void Builder::tile_load(int tile, Buffer buffer, Int index, std::int64_t stride) {
+  tile_types_.at(static_cast<std::size_t>(tile)) = narrow_type(declared(buffer).elements.dtype);
   emit({.kind = StmtKind::kTile,
         .id = buffer.id,
         .args = {index.e},
@@ -227,9 +233,10 @@ void Builder::tile_load(int tile, Buffer buffer, Int index, std::int64_t stride)
 }
 
 void Builder::tile_store(int tile, Buffer buffer, Int index, std::int64_t stride) {
-  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
-  AOE_CHECK(decl.access != Access::kRead && size_bytes(decl.dtype) == 4,
-            decl.name + ": a tile is stored as words");
+  const BufferDecl& decl = declared(buffer);
+  AOE_CHECK(
+      decl.access != Access::kRead && decl.elements.bytes() == 4 && !decl.elements.are_in_words,
+      decl.name + ": a tile is stored as words");
   emit({.kind = StmtKind::kTile,
         .id = buffer.id,
         .args = {index.e},
@@ -238,12 +245,13 @@ void Builder::tile_store(int tile, Buffer buffer, Int index, std::int64_t stride
         .tiles = {tile}});
 }
 
-void Builder::tile_dot_bf16(int sum, int a, int b) {
-  emit({.kind = StmtKind::kTile, .tile = TileOp::kDotBf16, .tiles = {sum, a, b}});
-}
-
-void Builder::tile_dot_u8s8(int sum, int a, int b) {
-  emit({.kind = StmtKind::kTile, .tile = TileOp::kDotU8S8, .tiles = {sum, a, b}});
+void Builder::tile_dot(int sum, int a, int b) {
+  const Type left = tile_types_.at(static_cast<std::size_t>(a));
+  const Type right = tile_types_.at(static_cast<std::size_t>(b));
+  AOE_CHECK(
+      left == Type::kBfloat16 ? right == left : left == Type::kUint8 && right == Type::kInt8,
+      function_.name + ": tiles of " + loopnest::name(left) + " and " + loopnest::name(right));
+  emit({.kind = StmtKind::kTile, .tile = TileOp::kDot, .tiles = {sum, a, b}, .type = left});
 }
 
 Function Builder::finish() {

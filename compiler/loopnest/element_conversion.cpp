@@ -127,16 +127,18 @@ Value* from_lanes(IrBuilder& ir, Value* value, DataType dtype) {
 }
 
 Value* convert_lanes(IrBuilder& ir, Value* value, Type to, bool is_from_signed) {
+  if (to == Type::kBfloat16)
+    return ir.CreateBitCast(from_float(ir, value, DataType::kBFloat16),
+                            lanes_like(value, ir.getBFloatTy()));
   const bool is_from_real = value->getType()->isFPOrFPVectorTy();
-  if (to == Type::kFloat || to == Type::kDouble) {
-    llvm::Type* target =
-        lanes_like(value, to == Type::kDouble ? ir.getDoubleTy() : ir.getFloatTy());
+  if (to == Type::kFloat || to == Type::kDouble || to == Type::kFloat16) {
+    llvm::Type* target = lanes_like(value, lane_type(ir, to, 1));
     if (is_from_real) return ir.CreateFPCast(value, target);
     return is_from_signed ? ir.CreateSIToFP(value, target) : ir.CreateUIToFP(value, target);
   }
   if (is_from_real)
     return to_integers(ir, value, to == Type::kInt64 ? DataType::kInt64 : DataType::kInt32);
-  llvm::Type* target = int_type(value, to == Type::kInt64 ? 64 : 32);
+  llvm::Type* target = int_type(value, static_cast<unsigned>(bits_of(to)));
   return is_from_signed ? ir.CreateSExtOrTrunc(value, target) : ir.CreateZExtOrTrunc(value, target);
 }
 

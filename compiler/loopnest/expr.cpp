@@ -7,10 +7,6 @@
 namespace aoe::compiler::loopnest {
 namespace {
 
-bool is_real(Type type) {
-  return type == Type::kFloat || type == Type::kDouble;
-}
-
 bool is_float_constant(const Vec& a) {
   return a.e->op == Op::kFloatConst;
 }
@@ -21,12 +17,14 @@ bool are_float32_constants(const Vec& a, const Vec& b) {
 }
 
 Vec unary(Op op, const Vec& a) {
+  check_wide(a.e);
   return Vec(expr_of({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e}}));
 }
 
 template <typename Fold>
 Vec binary(Op op, const Vec& a, const Vec& b, Fold fold) {
   check_same(a.e, b.e);
+  check_wide(a.e);
   if (are_float32_constants(a, b)) {
     return splat(fold(static_cast<float>(a.e->fvalue), static_cast<float>(b.e->fvalue)), a.lanes());
   }
@@ -34,6 +32,7 @@ Vec binary(Op op, const Vec& a, const Vec& b, Fold fold) {
 }
 
 Vec reduction(Op op, const Vec& a) {
+  check_wide(a.e);
   if (a.lanes() == 1) return a;
   return Vec(expr_of({.op = op, .type = a.type(), .lanes = 1, .args = {a.e}}));
 }
@@ -53,9 +52,14 @@ Vec permutation(std::vector<Expr> sources, std::vector<int> from) {
                       .from = std::move(from)}));
 }
 
-Vec of_two(Op op, const Vec& a, const Vec& b) {
+Vec of_bits(Op op, const Vec& a, const Vec& b) {
   check_same(a.e, b.e);
   return Vec(expr_of({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e, b.e}}));
+}
+
+Vec of_two(Op op, const Vec& a, const Vec& b) {
+  check_wide(a.e);
+  return of_bits(op, a, b);
 }
 
 Mask of_masks(Op op, const Mask& a, const Mask& b) {
@@ -65,6 +69,7 @@ Mask of_masks(Op op, const Mask& a, const Mask& b) {
 
 Mask compare_lanes(Op op, const Vec& a, const Vec& b) {
   check_same(a.e, b.e);
+  check_wide(a.e);
   return Mask(expr_of({.op = op, .type = Type::kMask, .lanes = a.lanes(), .args = {a.e, b.e}}));
 }
 
@@ -124,12 +129,14 @@ Vec max(Vec a, Vec b) {
 Vec max(Vec a, Vec b, Vec c) {
   check_same(a.e, b.e);
   check_same(b.e, c.e);
+  check_wide(a.e);
   return Vec(expr_of(
       {.op = Op::kMax3, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
 }
 
 Vec fma(Vec a, Vec b, Vec c) {
   if (!is_real(a.type())) return a * b + c;
+  if (a.type() != Type::kFloat16) check_wide(a.e);
   return ternary(Op::kFma, a, b, c);
 }
 
@@ -180,12 +187,13 @@ Vec reduce_min(Vec a) {
   return reduction(Op::kReduceMin, a);
 }
 
-Vec broadcast(Vec scalar, int lanes) {
-  AOE_CHECK(scalar.lanes() == 1, "broadcast of " + std::to_string(scalar.lanes()) + " lanes");
-  if (lanes == 1) return scalar;
-  if (is_float_constant(scalar)) return splat(scalar.e->fvalue, lanes, scalar.type());
-  return Vec(
-      expr_of({.op = Op::kBroadcast, .type = scalar.type(), .lanes = lanes, .args = {scalar.e}}));
+Vec broadcast(Vec a, int lanes) {
+  AOE_CHECK(a.lanes() == 1 || a.lanes() == per_word(a.type()),
+            "broadcast of " + std::to_string(a.lanes()) + " lanes of " + name(a.type()));
+  AOE_CHECK(lanes % a.lanes() == 0, "broadcast to a part of a word");
+  if (lanes == a.lanes()) return a;
+  if (is_float_constant(a)) return splat(a.e->fvalue, lanes, a.type());
+  return Vec(expr_of({.op = Op::kBroadcast, .type = a.type(), .lanes = lanes, .args = {a.e}}));
 }
 
 Vec to_float(Int value) {
@@ -255,6 +263,11 @@ Vec pick(Vec places, Vec a, Vec b) {
 // ---- integer vectors ----
 
 Vec int_splat(std::int64_t value, int lanes, Type type) {
+  if (is_narrow(type)) {
+    const std::int64_t least = type == Type::kUint8 ? 0 : -(std::int64_t{1} << (bits_of(type) - 1));
+    AOE_CHECK(value >= least && value < least + (std::int64_t{1} << bits_of(type)),
+              std::to_string(value) + " in lanes of " + name(type));
+  }
   return Vec(expr_of({.op = Op::kIntSplat, .type = type, .lanes = lanes, .ivalue = value}));
 }
 Vec int_divide(Vec a, Vec b, bool is_signed) {
@@ -267,21 +280,13 @@ Vec shift_right(Vec a, Vec distance) {
   return of_two(Op::kShiftRight, a, distance);
 }
 Vec bit_and(Vec a, Vec b) {
-  return of_two(Op::kBitAnd, a, b);
+  return of_bits(Op::kBitAnd, a, b);
 }
 Vec bit_or(Vec a, Vec b) {
-  return of_two(Op::kBitOr, a, b);
+  return of_bits(Op::kBitOr, a, b);
 }
 Vec bit_xor(Vec a, Vec b) {
-  return of_two(Op::kBitXor, a, b);
-}
-
-Vec convert(Vec a, Type to, bool is_signed) {
-  if (a.type() == to) return a;
-  return Vec(expr_of({.op = is_signed ? Op::kConvert : Op::kConvertUnsigned,
-                      .type = to,
-                      .lanes = a.lanes(),
-                      .args = {a.e}}));
+  return of_bits(Op::kBitXor, a, b);
 }
 
 // ---- masks ----

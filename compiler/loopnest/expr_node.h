@@ -14,6 +14,15 @@ inline Expr expr_of(ExprNode node) {
   return std::make_shared<const ExprNode>(std::move(node));
 }
 
+const char* name(Type type);
+bool is_real(Type type);
+
+/// Of computations that only lanes of 32 and 64 bits have.
+inline void check_wide(const Expr& a) {
+  AOE_CHECK(a->type == Type::kMask || !is_narrow(a->type),
+            std::string("arithmetic on lanes of ") + name(a->type));
+}
+
 inline void check_same(const Expr& a, const Expr& b) {
   AOE_CHECK(a->type == b->type, "operands of two types");
   AOE_CHECK(a->lanes == b->lanes, "operands of " + std::to_string(a->lanes) + " and " +

@@ -63,12 +63,6 @@ Value* reduce(IrBuilder& ir, Op op, Value* a) {
 
 Value* emit_unary(IrBuilder& ir, Op op, Value* a) {
   switch (op) {
-    case Op::kPairF16:
-      return emit_pair_f16(ir, a);
-    case Op::kLowF16:
-      return emit_half_of_f16(ir, a, false);
-    case Op::kHighF16:
-      return emit_half_of_f16(ir, a, true);
     case Op::kMaskNot:
       return ir.CreateNot(a);
     case Op::kNeg:

@@ -1,11 +1,10 @@
 // The loop-nest language: how generated Impls say what to compute, and in which order.
 //
-// A Function is loops over 64-bit indices around vector statements. A vector has a type, float32 unless it says float64,
-// int32 or int64; memory has others as well, float16 and int8 among them, between which loads and stores convert. An Impl
-// writes one with Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps, register blocks
-// are C++ loops over Locals, unrolling is a C++ loop that emits its body n times.
-// codegen.h lowers any Function to machine code through LLVM; there is one lowering for all
-// operators. Nothing here knows LLVM.
+// A Function is loops over 64-bit indices around vector statements. A vector has an element type, float32 unless it says
+// another (types.h); loads and stores convert between the types of memory and those of lanes. An Impl writes one with
+// Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps, register blocks are C++ loops
+// over Locals, unrolling is a C++ loop that emits its body n times. codegen.h lowers any Function to machine code through
+// LLVM; there is one lowering for all operators. Nothing here knows LLVM.
 //
 //   Builder b("scale");
 //   Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
@@ -34,6 +33,7 @@
 // thread, undefined contents.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "base/data_type.h"
+#include "compiler/loopnest/types.h"
 
 namespace aoe::compiler::loopnest {
 
@@ -52,9 +53,6 @@ enum class Op {
 #include "compiler/loopnest/ops.inc"
 #undef OP
 };
-
-/// kInt and kBool are an index and a condition on indices; the others are lanes.
-enum class Type { kInt, kBool, kFloat, kDouble, kInt32, kInt64, kMask };
 
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
@@ -104,7 +102,8 @@ Bool operator&&(Bool a, Bool b);
 Bool operator||(Bool a, Bool b);
 Bool operator!(Bool a);
 
-/// A vector of `lanes()` lanes (1 = scalar) of float32, float64, int32 or int64. Operands must have equal lanes and types.
+/// A vector of `lanes()` elements of a type (1 = scalar): 512 bits are 16 of float32, 32 of bfloat16, 64 of int8. Operands must
+/// have equal lanes and types.
 struct Vec {
   Expr e;
   explicit Vec(Expr expr) : e(std::move(expr)) {}
@@ -122,7 +121,8 @@ inline Vec add(Vec a, Vec b) {  ///< for who is handed a function
 Vec min(Vec a, Vec b);  ///< NaN in either gives NaN; integers are signed
 Vec max(Vec a, Vec b);
 Vec max(Vec a, Vec b, Vec c);  ///< in four instructions, where two of two take six
-Vec fma(Vec a, Vec b, Vec c);  ///< a * b + c in one rounding
+/// a * b + c in one rounding. Of float16 on a Soc without fp16 in two, through float32, so the last bit may differ.
+Vec fma(Vec a, Vec b, Vec c);
 Vec abs(Vec a);
 #define REAL_FUNCTION(op, function) Vec function(Vec a);
 #include "base/real_functions.inc"
@@ -141,9 +141,9 @@ Vec reduce_min(Vec a);
 Vec splat(float value, int lanes);
 /// Of any type; whole for integers.
 Vec splat(double value, int lanes, Type type);
-Vec broadcast(Vec scalar, int lanes);  ///< `scalar` has 1 lane
-Vec to_float(Int value);               ///< 1 lane
-Vec to_lane(Int value, Type type);     ///< 1 lane
+Vec broadcast(Vec a, int lanes);    ///< of 1 lane, or of the narrow lanes of a word
+Vec to_float(Int value);            ///< 1 lane
+Vec to_lane(Int value, Type type);  ///< 1 lane
 /// Row `row` of the transpose of a square block: result[j] == rows[j][row]. rows.size() == lanes.
 Vec transpose_row(const std::vector<Vec>& rows, int row);
 /// Vector `part` of lane 0 of all rows, then lane 1 of all rows, ...: as many vectors as there are rows.
@@ -154,32 +154,14 @@ Vec permute(Vec a, Vec b, std::vector<int> from);
 /// Lane i is lane places[i] of `a` and, behind them, `b`, counted modulo both; places are int32, the others int32 or float32,
 /// all of as many lanes as vectors of the Soc have.
 Vec pick(Vec places, Vec a, Vec b);
-/// Pairs of bfloat16, an int32 lane each: the lanes of `low`, then those of `high`, rounded to nearest even, two neighbours
-/// a pair, the first of them in the low half. 16 lanes; like dot_bf16(), for a Soc with bf16 only.
-Vec pack_bf16(Vec low, Vec high);
-/// sum + a.first * b.first + a.second * b.second by lane, of pairs in float32; subnormal numbers count as zeros.
-Vec dot_bf16(Vec a, Vec b, Vec sum);
+/// The same bits as lanes of another type, more or fewer of them.
+Vec bits_as(Vec a, Type to);
+/// Sums of neighbouring products: to each lane of `sum` come those of the word of `a` and `b` in its place. bfloat16 times bfloat16
+/// into float32, for a Soc with bf16 only, subnormal numbers count as zeros; int16 times int16 and uint8 times int8 into int32,
+/// exact but for sums that wrap around: one instruction on a Soc with vnni, else a few.
+Vec dot(Vec a, Vec b, Vec sum);
 
-/// Pairs of float16, an int32 lane each. 16 lanes. On a Soc with fp16 a multiply-add is one instruction; elsewhere it goes
-/// through float32 and is rounded twice, so the last bit may differ.
-Vec pair_f16(Vec a);                 ///< each number of float32 twice, rounded to nearest even
-Vec fma_f16(Vec a, Vec b, Vec sum);  ///< both halves of each lane: a * b + sum, rounded to float16
-Vec low_f16(Vec pairs);              ///< the low halves as float32
-Vec high_f16(Vec pairs);
-
-/// Quads: four bytes, an int32 lane each, the first of them in the low byte. On a Soc with vnni a dot product is one
-/// instruction, elsewhere a few; all are exact.
-Vec quad_splat(std::uint32_t quad, int lanes);
-/// Signed bytes as unsigned ones, 128 larger; and back.
-Vec flip_signs(Vec quads);
-/// sum + the four products of unsigned bytes of `a` with signed ones of `b`, by lane; wraps around.
-Vec dot_u8s8(Vec a, Vec b, Vec sum);
-/// sum + a.first * b.first + a.second * b.second by lane, of pairs of int16, the first in the low half; wraps around. With
-/// vnni one instruction, else two.
-Vec dot_i16(Vec a, Vec b, Vec sum);
-
-/// To the nearest integer, ties to even, plus `zero`; as unsigned bytes, int32 lanes each: the nearest that there is, of NaN 0. `zero`
-/// is such a byte.
+/// To the nearest integer, ties to even, plus `zero`, which is a byte: uint8, the nearest that there is, of NaN 0.
 Vec round_to_byte(Vec a, int zero);
 
 /// Vectors of integers, besides + - * and negation, which wrap around.
@@ -191,8 +173,11 @@ Vec bit_and(Vec a, Vec b);
 Vec bit_or(Vec a, Vec b);
 Vec bit_xor(Vec a, Vec b);
 /// Real numbers to integers toward zero, to the nearest that there is, NaN to 0; to real ones to the nearest. Integers to
-/// narrower ones lose their high bits. `is_signed` is about the integers that are read.
+/// narrower ones lose their high bits. `is_signed` is about the integers that are read, unless these are uint8. Narrow lanes are made
+/// of float32 and int32, and become these again.
 Vec convert(Vec a, Type to, bool is_signed = true);
+/// The lanes of `low`, then those of `high`: two vectors of float32 to one of bfloat16, for a Soc with bf16 only.
+Vec convert(Vec low, Vec high, Type to);
 
 /// A mask of lanes.
 struct Mask {
@@ -217,7 +202,7 @@ using Stmt = std::shared_ptr<const StmtNode>;
 enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch, kTile };
 
 /// What a statement does with tiles; see Builder::tiles().
-enum class TileOp { kShapes, kZero, kLoad, kStore, kDotBf16, kDotU8S8 };
+enum class TileOp { kShapes, kZero, kLoad, kStore, kDot };
 
 /// A tile has up to 16 rows of up to 16 int32 or float32 words.
 struct TileShape {
@@ -235,7 +220,8 @@ struct StmtNode {
       ///< kPrefetch: cache level; kTile: stride between rows (elements)
   TileOp tile =
       TileOp::kShapes;  ///< kTile, of `id` a buffer and args an index, where it is a load or store
-  std::vector<int> tiles = {};         ///< kTile: the numbers; of kDot...: sum, a, b
+  std::vector<int> tiles = {};         ///< kTile: the numbers; of kDot: sum, a, b
+  Type type = Type::kInt;              ///< kTile: of kDot, the elements of `a`
   std::vector<TileShape> shapes = {};  ///< kTile: of kShapes
 };
 
@@ -243,9 +229,8 @@ enum class Access { kRead, kWrite, kReadWrite };
 
 struct BufferDecl {
   std::string name;
-  DataType dtype =
-      DataType::kFloat;  ///< loads convert to lanes, float32 unless they say otherwise,
-                         ///< and stores convert back
+  /// Loads convert to lanes, float32 unless they say otherwise, and stores convert back.
+  Elements elements = {};
   Access access = Access::kRead;
   std::int64_t scratch_offset = -1;  ///< bytes into scratch; -1: a buffer of the ABI
 };
@@ -285,9 +270,9 @@ class Builder {
  public:
   explicit Builder(std::string name);
 
-  Buffer buffer(std::string name, Access access, DataType dtype = DataType::kFloat);
-  /// Per thread, 64-byte aligned.
-  Buffer scratch(std::string name, std::int64_t elements, DataType dtype = DataType::kFloat);
+  Buffer buffer(std::string name, Access access, Elements elements = {});
+  /// Per thread, 64-byte aligned; `count` words of those that lie in words.
+  Buffer scratch(std::string name, std::int64_t count, Elements elements = {});
 
   /// The outermost loop, exactly once: iterations [0, extent) may run on different threads.
   void parallel(std::int64_t extent, const std::function<void(Int)>& body);
@@ -310,7 +295,9 @@ class Builder {
   /// between lanes, 0 = broadcast.
   Vec load(Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
            std::int64_t stride = 1) const;
-  /// The same as lanes of a type; integer ones of a buffer of integers or bool.
+  /// The same as lanes of a type; integer ones of a buffer of integers or bool. Narrow ones are elements of the buffer as they are. Where
+  /// they lie in words, `active` and `stride` are about these: with stride 0 one pair or quad fills the vector. Elsewhere they are
+  /// neighbours, and `active` a constant that leaves no word in pieces.
   Vec load_as(Type type, Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
               std::int64_t stride = 1) const;
   Vec load_broadcast(Buffer buffer, Int index, int lanes) const {
@@ -319,11 +306,7 @@ class Builder {
   /// Lane i is element base + indices[first + i] of `buffer`; `indices` holds int32 and is only read.
   Vec load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
                    std::optional<Int> active = {}) const;
-  /// int32 lane i is the bytes [index + 4 i, index + 4 i + 4) of an int8 or uint8 buffer, as they are; see dot_u8s8(). Of an
-  /// int16 buffer it is the pair [index + 2 i, index + 2 i + 2); see dot_i16().
-  Vec load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active = {}) const;
-  /// One quad, or pair, in all lanes.
-  Vec load_quad_broadcast(Buffer buffer, Int index, int lanes) const;
+  /// Narrow lanes go to a buffer of their elements; see load_as().
   void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {},
              std::int64_t stride = 1);
   /// A hint; the index may lie outside the buffer. Into L1, or only as near as L2 with `cache_level` 2.
@@ -334,13 +317,12 @@ class Builder {
   /// By number; of tiles that are used from here on, in whatever branch. They become zeros.
   void tile_shapes(std::vector<TileShape> shapes);
   void tile_zero(int tile);
-  /// Rows from `index` on, `stride` elements apart, as the bytes that lie there.
+  /// Rows of narrow elements from `index` on, `stride` apart.
   void tile_load(int tile, Buffer buffer, Int index, std::int64_t stride);
   void tile_store(int tile, Buffer buffer, Int index, std::int64_t stride);
-  /// sum[m][n] += a[m][k] times b[k][n], over all words k of a row of `a`: of pairs or quads what dot_bf16() and dot_u8s8() make of
-  /// them. Of `sum` the words are float32, or int32.
-  void tile_dot_bf16(int sum, int a, int b);
-  void tile_dot_u8s8(int sum, int a, int b);
+  /// sum[m][n] += a[m][k] times b[k][n], over all words k of a row of `a`, as dot() multiplies them: bfloat16, or uint8 by int8, whatever
+  /// the two were loaded with last.
+  void tile_dot(int sum, int a, int b);
 
   /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be
   /// Access::kRead.
@@ -349,11 +331,14 @@ class Builder {
   Function finish();
 
  private:
+  const BufferDecl& declared(Buffer buffer) const;
+  void check_lanes(Buffer buffer, Type type, int lanes) const;
   void emit(StmtNode node);
   std::vector<Stmt> collect(const std::function<void()>& body);
   Function function_;
   std::vector<std::vector<Stmt>> open_blocks_;
   bool has_parallel_ = false;
+  std::array<Type, 8> tile_types_{};  ///< what was loaded last
 };
 
 /// Covers [0, extent) with vectors: a loop over full ones, then at most one tail. `active` is empty
@@ -367,9 +352,11 @@ void vector_loop(Builder& builder, const std::string& name, std::int64_t extent,
 namespace aoe::compiler {
 
 // What Impls write in.
+using loopnest::bits_as;
 using loopnest::Bool;
 using loopnest::Buffer;
 using loopnest::Builder;
+using loopnest::Elements;
 using loopnest::Int;
 using loopnest::int_splat;
 using loopnest::Local;
@@ -377,5 +364,6 @@ using loopnest::Mask;
 using loopnest::splat;
 using loopnest::Type;
 using loopnest::Vec;
+using loopnest::words_of;
 
 }  // namespace aoe::compiler

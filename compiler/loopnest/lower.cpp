@@ -72,8 +72,8 @@ class Lowering {
       case StmtKind::kIf:
         return branch(s);
       case StmtKind::kStore:
-        return memory_.store(indices_.place(s.id, s.args[0]), value(s.args[1]), s.step,
-                             s.args.size() > 2 ? indices_.value(s.args[2]) : nullptr);
+        return memory_.store(indices_.place(s.id, s.args[0]), value(s.args[1]), s.args[1]->type,
+                             s.step, s.args.size() > 2 ? indices_.value(s.args[2]) : nullptr);
       case StmtKind::kAssign: {
         Value* assigned = value(s.args[0]);
         const auto id = static_cast<std::size_t>(s.id);
@@ -107,10 +107,10 @@ class Lowering {
         return target.tile_store(ir_, s.tiles[0],
                                  memory_.address_of(indices_.place(s.id, s.args[0])),
                                  s.step * memory_.element_bytes(s.id));
-      case TileOp::kDotBf16:
-        return target.tile_dot_bf16(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
-      case TileOp::kDotU8S8:
-        return target.tile_dot_u8s8(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
+      case TileOp::kDot:
+        return s.type == Type::kBfloat16
+                   ? target.tile_dot_bf16(ir_, s.tiles[0], s.tiles[1], s.tiles[2])
+                   : target.tile_dot_u8s8(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
     }
   }
 
@@ -212,28 +212,19 @@ class Lowering {
         return ir_.CreateShuffleVector(value(e.args.front()), value(e.args.back()), e.from);
       case Op::kPick:
         return picked(value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kDot:
+        return dot(e);
+      case Op::kConvert:
+        if (e.args.size() == 1) return unary(e);
+        need(Feature::kBf16);
+        return soc_.target->pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
       case Op::kFma:
+        if (e.type == Type::kFloat16)
+          return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
+                              use(Feature::kFp16));
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kMax3:
         return emit_max3(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
-      case Op::kPackBf16:
-        need(Feature::kBf16);
-        return soc_.target->pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
-      case Op::kDotBf16:
-        need(Feature::kBf16);
-        return soc_.target->dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
-      case Op::kFmaF16:
-        return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
-                            use(Feature::kFp16));
-      case Op::kLoadQuads:
-        return memory_.load_quads(indices_.place(e.id, e.args[0]), e.lanes,
-                                  e.args.size() > 1 ? indices_.value(e.args[1]) : nullptr);
-      case Op::kDotU8S8:
-        return soc_.target->dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
-                                     use(Feature::kVnni));
-      case Op::kDotI16:
-        return soc_.target->dot_i16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
-                                    use(Feature::kVnni));
       case Op::kRoundToByte:
         return round_to_byte(value(e.args[0]), static_cast<int>(e.ivalue));
       case Op::kSelect:
@@ -253,8 +244,31 @@ class Lowering {
     const auto number = [&](int n) {
       return llvm::ConstantInt::get(whole->getType(), static_cast<std::uint64_t>(n));
     };
-    return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, ir_.CreateAdd(whole, number(zero)),
-                                     number(255));
+    Value* byte = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::umin,
+                                            ir_.CreateAdd(whole, number(zero)), number(255));
+    return ir_.CreateTrunc(byte, int_type(byte, 8));
+  }
+
+  Value* dot(const ExprNode& e) {
+    const Target& target = *soc_.target;
+    const auto words = [&](std::size_t i) { return words_of(ir_, value(e.args[i])); };
+    switch (e.args[0]->type) {
+      case Type::kBfloat16:
+        need(Feature::kBf16);
+        return target.dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Type::kUint8:
+        return target.dot_u8s8(ir_, words(0), words(1), value(e.args[2]), use(Feature::kVnni));
+      default:
+        return target.dot_i16(ir_, words(0), words(1), value(e.args[2]), use(Feature::kVnni));
+    }
+  }
+
+  /// One lane, or one word, again and again.
+  Value* broadcast(const ExprNode& e, Value* a) {
+    if (e.args[0]->lanes == 1) return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
+    const int words = e.lanes / per_word(e.type);
+    Value* all = ir_.CreateVectorSplat(static_cast<unsigned>(words), words_of(ir_, a));
+    return ir_.CreateBitCast(all, lane_type(ir_, e.type, e.lanes));
   }
 
   /// Whether the Soc has it, which the function then asks for; one that uses none keeps to the baseline.
@@ -270,7 +284,9 @@ class Lowering {
     Value* a = value(e.args[0]);
     switch (e.op) {
       case Op::kBroadcast:
-        return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
+        return broadcast(e, a);
+      case Op::kBitsAs:
+        return ir_.CreateBitCast(a, lane_type(ir_, e.type, e.lanes));
       case Op::kConvert:
         return convert_lanes(ir_, a, e.type, true);
       case Op::kConvertUnsigned:
@@ -282,7 +298,10 @@ class Lowering {
 
   Value* binary(const ExprNode& e) {
     Value* a = value(e.args[0]);
-    return emit_binary(ir_, e.op, a, value(e.args[1]));
+    Value* b = value(e.args[1]);
+    if (!is_narrow(e.type)) return emit_binary(ir_, e.op, a, b);
+    return ir_.CreateBitCast(emit_binary(ir_, e.op, words_of(ir_, a), words_of(ir_, b)),
+                             lane_type(ir_, e.type, e.lanes));
   }
 
   std::vector<Value*> values(const std::vector<Expr>& args) {

@@ -63,7 +63,7 @@ Memory::Memory(IrBuilder& ir, const Function& function, Value* buffers, Value* s
 }
 
 llvm::Type* Memory::element_type(int buffer) const {
-  switch (function_.buffers[static_cast<std::size_t>(buffer)].dtype) {
+  switch (dtype(buffer)) {
     case DataType::kFloat:
       return ir_.getFloatTy();
     case DataType::kDouble:
@@ -92,8 +92,7 @@ llvm::Type* Memory::element_type(int buffer) const {
 }
 
 std::int64_t Memory::element_bytes(int buffer) const {
-  return static_cast<std::int64_t>(
-      size_bytes(function_.buffers[static_cast<std::size_t>(buffer)].dtype));
+  return elements(buffer).bytes();
 }
 
 Value* Memory::address(const Place& place, std::int64_t extra) {
@@ -131,7 +130,8 @@ Value* Memory::active_mask(Value* count, int lanes) {
 // ---- loads ----
 
 Value* Memory::load(const Place& place, int lanes, std::int64_t stride, Value* active, Type type) {
-  const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
+  if (is_narrow(type)) return load_narrow(place, lanes, stride, active, type);
+  const DataType dtype = this->dtype(place.buffer);
   if (stride == 1) return to_lanes(ir_, load_contiguous(place, lanes, active), dtype, type);
   if (stride == 0) {
     Value* one = to_lanes(ir_, load_single(place, active), dtype, type);
@@ -223,7 +223,7 @@ Value* Memory::lane_addresses(const Place& place, int lanes, std::int64_t stride
 }
 
 Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes, Value* active) {
-  const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
+  const DataType dtype = this->dtype(place.buffer);
   llvm::Type* element = element_type(place.buffer);
   Value* offsets = load_contiguous(indices, lanes, active);
   offsets = ir_.CreateSExt(offsets, int_type(offsets, 64));
@@ -249,27 +249,53 @@ Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes,
   return to_lanes(ir_, gather, dtype, Type::kFloat);
 }
 
-Value* Memory::load_quads(const Place& place, int lanes, Value* active) {
-  llvm::Type* type = with_lanes(ir_.getInt32Ty(), lanes);
+/// By words, whatever they hold.
+Value* Memory::load_narrow(const Place& place, int lanes, std::int64_t stride, Value* active,
+                           Type type) {
+  llvm::Type* narrow = lane_type(ir_, type, lanes);
+  if (elements(place.buffer).are_in_words) {
+    Value* words = load(place, lanes / per_word(type), stride, active, Type::kInt32);
+    return ir_.CreateBitCast(words, narrow);
+  }
+  if (lanes % per_word(type) != 0)
+    return ir_.CreateBitCast(load_contiguous(place, lanes, active), narrow);
+  return ir_.CreateBitCast(load_neighbours(place, lanes / per_word(type), active), narrow);
+}
+
+/// The words that narrow elements are; `active` counts elements.
+Value* Memory::load_neighbours(const Place& place, int words, Value* active) {
+  llvm::Type* type = with_lanes(ir_.getInt32Ty(), words);
   const llvm::Align any(1);
   if (active == nullptr) {
     return mark(ir_.CreateAlignedLoad(type, address(place), any), place.buffer, true);
   }
-  AOE_CHECK(lanes > 1, "a masked load of one quad");
-  auto* load = ir_.CreateMaskedLoad(type, address(place), any, active_mask(active, lanes),
+  AOE_CHECK(words > 1, "a masked load of one word");
+  const auto bytes = static_cast<std::uint64_t>(element_bytes(place.buffer));
+  Value* whole = ir_.CreateUDiv(active, ir_.getInt64(4 / bytes));
+  auto* load = ir_.CreateMaskedLoad(type, address(place), any, active_mask(whole, words),
                                     llvm::Constant::getNullValue(type));
   return mark(load, place.buffer, true);
 }
 
 Value* Memory::load_int(const Place& place) {
-  const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
+  const DataType dtype = this->dtype(place.buffer);
   return to_lanes(ir_, load_single(place, nullptr), dtype, Type::kInt64);
 }
 
 // ---- stores ----
 
-void Memory::store(const Place& place, Value* value, std::int64_t stride, Value* active) {
-  value = from_lanes(ir_, value, function_.buffers[static_cast<std::size_t>(place.buffer)].dtype);
+void Memory::store(const Place& place, Value* value, Type type, std::int64_t stride,
+                   Value* active) {
+  // A narrowing for this store alone stands behind what the index takes, as those do that from_lanes() makes.
+  if (auto* narrowing = llvm::dyn_cast<llvm::TruncInst>(value);
+      narrowing != nullptr && narrowing->use_empty())
+    narrowing->moveBefore(*ir_.GetInsertBlock(), ir_.GetInsertPoint());
+  if (elements(place.buffer).are_in_words)
+    value = words_of(ir_, value);
+  else if (is_narrow(type))
+    value = ir_.CreateBitCast(value, with_lanes(element_type(place.buffer), lanes_of(value)));
+  else
+    value = from_lanes(ir_, value, dtype(place.buffer));
   int lanes = lanes_of(value);
   if (lanes == 1 && active != nullptr) {
     value = ir_.CreateVectorSplat(1, value);

@@ -28,9 +28,8 @@ class Memory {
   /// Lane i from `place` + indices[i].
   llvm::Value* load_indexed(const Place& place, const Place& indices, int lanes,
                             llvm::Value* active);
-  /// The bytes of i32 lanes as they are, from a buffer of bytes.
-  llvm::Value* load_quads(const Place& place, int lanes, llvm::Value* active);
-  void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
+  void store(const Place& place, llvm::Value* value, Type type, std::int64_t stride,
+             llvm::Value* active);
   llvm::Value* load_int(const Place& place);
   void prefetch(const Place& place, int cache_level);
   /// For accesses that are no loads or stores of LLVM.
@@ -41,9 +40,19 @@ class Memory {
   llvm::Value* active_mask(llvm::Value* count, int lanes);
 
  private:
+  const Elements& elements(int buffer) const {
+    return function_.buffers[static_cast<std::size_t>(buffer)].elements;
+  }
+  /// Words are int32.
+  DataType dtype(int buffer) const {
+    return elements(buffer).are_in_words ? DataType::kInt32 : elements(buffer).dtype;
+  }
   llvm::Type* element_type(int buffer) const;
   llvm::Value* address(const Place& place, std::int64_t extra = 0);
   llvm::Instruction* mark(llvm::Instruction* access, int buffer, bool is_load);
+  llvm::Value* load_narrow(const Place& place, int lanes, std::int64_t stride, llvm::Value* active,
+                           Type type);
+  llvm::Value* load_neighbours(const Place& place, int words, llvm::Value* active);
   llvm::Value* load_contiguous(const Place& place, int lanes, llvm::Value* active);
   llvm::Value* load_single(const Place& place, llvm::Value* active);
   llvm::Value* load_short_stride(const Place& place, int lanes, std::int64_t stride,

@@ -4,9 +4,8 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "base/check.h"
 #include "base/words.h"
-#include "compiler/loopnest/loopnest.h"
+#include "compiler/loopnest/expr_node.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -33,11 +32,8 @@ bool is_leaf(const ExprNode& e) {
 }
 
 /// What follows the lanes of a vector that is not of float32.
-const char* type_suffix(Type type) {
-  return type == Type::kInt32    ? ":int32"
-         : type == Type::kInt64  ? ":int64"
-         : type == Type::kDouble ? ":float64"
-                                 : "";
+std::string type_suffix(Type type) {
+  return type == Type::kFloat ? "" : std::string(":") + name(type);
 }
 
 const char* access_name(Access access) {
@@ -59,7 +55,8 @@ class Printer {
 
   std::string run() {
     for (const BufferDecl& b : function_.buffers) {
-      out_ << "buffer " << b.name << ": " << name(b.dtype);
+      out_ << "buffer " << b.name << ": " << (b.elements.are_in_words ? "words of " : "")
+           << aoe::name(b.elements.dtype);
       if (b.scratch_offset >= 0) {
         out_ << " scratch at " << b.scratch_offset << "\n";
       } else {
@@ -142,10 +139,11 @@ class Printer {
         return number(0) + " = " + memory();
       case TileOp::kStore:
         return memory() + " = " + number(0);
-      case TileOp::kDotBf16:
-        return number(0) + " += dot_bf16(" + number(1) + ", " + number(2) + ")";
-      case TileOp::kDotU8S8:
-        return number(0) + " += dot_u8s8(" + number(1) + ", " + number(2) + ")";
+      case TileOp::kDot: {
+        const Type right = s.type == Type::kUint8 ? Type::kInt8 : s.type;
+        return number(0) + " += dot(" + number(1) + type_suffix(s.type) + ", " + number(2) +
+               type_suffix(right) + ")";
+      }
     }
     AOE_CHECK(false, "not a statement on tiles");
   }
@@ -217,9 +215,6 @@ class Printer {
       case Op::kLoadIndexed:
         return buffer(e.id) + "[" + expr(e.args[0]) + " + " + buffer(static_cast<int>(e.ivalue)) +
                "[" + expr(e.args[1]) + lanes_text(1, e.args, 2) + "]]x" + std::to_string(e.lanes);
-      case Op::kLoadQuads:
-        return "quads " + buffer(e.id) + "[" + expr(e.args[0]) + lanes_text(1, e.args, 1) + "]x" +
-               std::to_string(e.lanes);
       default:
         break;
     }
@@ -230,11 +225,12 @@ class Printer {
       const std::string row = is_numbered ? std::to_string(e.ivalue) + ", " : "";
       const std::string lanes =
           e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";
-      const bool is_conversion =
-          e.op == Op::kConvert || e.op == Op::kConvertUnsigned || e.op == Op::kIntToLane;
+      const bool is_conversion = e.op == Op::kConvert || e.op == Op::kConvertUnsigned ||
+                                 e.op == Op::kIntToLane || e.op == Op::kBitsAs;
       const std::string suffix = is_conversion ? type_suffix(e.type) : "";
-      const std::string type =
-          e.op == Op::kRoundTo ? ", " + std::string(name(static_cast<DataType>(e.ivalue))) : "";
+      const std::string type = e.op == Op::kRoundTo
+                                   ? ", " + std::string(aoe::name(static_cast<DataType>(e.ivalue)))
+                                   : "";
       return std::string(s.text) + "(" + row + list(e.args) + lanes + type + places(e.from) + ")" +
              suffix;
     }

@@ -67,10 +67,30 @@ llvm::Type* lane_type(IrBuilder& ir, loopnest::Type type, int lanes) {
     case loopnest::Type::kInt64:
       lane = ir.getInt64Ty();
       break;
+    case loopnest::Type::kFloat16:
+      lane = ir.getHalfTy();
+      break;
+    case loopnest::Type::kBfloat16:
+      lane = ir.getBFloatTy();
+      break;
+    case loopnest::Type::kInt16:
+      lane = ir.getInt16Ty();
+      break;
+    case loopnest::Type::kInt8:
+    case loopnest::Type::kUint8:
+      lane = ir.getInt8Ty();
+      break;
     default:
       AOE_CHECK(false, "lanes of an index or a condition");
   }
   return lanes == 1 ? lane : llvm::FixedVectorType::get(lane, static_cast<unsigned>(lanes));
+}
+
+Value* words_of(IrBuilder& ir, Value* narrow) {
+  const auto bits = static_cast<unsigned>(narrow->getType()->getPrimitiveSizeInBits());
+  AOE_CHECK(bits % 32 == 0, "narrow lanes that are no words");
+  return ir.CreateBitCast(narrow,
+                          lane_type(ir, loopnest::Type::kInt32, static_cast<int>(bits / 32)));
 }
 
 Value* constant(Value* like, double value) {
@@ -322,46 +342,13 @@ Value* emit_sigmoid(IrBuilder& ir, Value* x) {
 
 // ---- pairs of float16 ----
 
-namespace {
-
-llvm::FixedVectorType* halves_of(IrBuilder& ir, Value* pairs) {
-  const auto lanes = llvm::cast<llvm::FixedVectorType>(pairs->getType())->getNumElements();
-  return llvm::FixedVectorType::get(ir.getHalfTy(), 2 * lanes);
-}
-
-}  // namespace
-
-Value* emit_pair_f16(IrBuilder& ir, Value* a) {
-  const auto like_a = [&](llvm::Type* element) { return a->getType()->getWithNewType(element); };
-  Value* halves = ir.CreateFPTrunc(a, like_a(ir.getHalfTy()));
-  Value* bits =
-      ir.CreateZExt(ir.CreateBitCast(halves, like_a(ir.getInt16Ty())), like_a(ir.getInt32Ty()));
-  return ir.CreateOr(bits, ir.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)));
-}
-
 Value* emit_fma_f16(IrBuilder& ir, Value* a, Value* b, Value* sum, bool has_fp16) {
-  llvm::FixedVectorType* halves = halves_of(ir, a);
-  Value* factors[] = {ir.CreateBitCast(a, halves), ir.CreateBitCast(b, halves),
-                      ir.CreateBitCast(sum, halves)};
-  if (has_fp16) {
-    Value* result = ir.CreateIntrinsic(llvm::Intrinsic::fma, {halves}, factors);
-    return ir.CreateBitCast(result, a->getType());
-  }
-  auto* wide = llvm::FixedVectorType::get(ir.getFloatTy(), halves->getNumElements());
+  llvm::Type* halves = a->getType();
+  if (has_fp16) return ir.CreateIntrinsic(llvm::Intrinsic::fma, {halves}, {a, b, sum});
+  llvm::Type* wide = halves->getWithNewType(ir.getFloatTy());
+  Value* factors[] = {a, b, sum};
   for (Value*& factor : factors) factor = ir.CreateFPExt(factor, wide);
-  Value* result = ir.CreateIntrinsic(llvm::Intrinsic::fma, {wide}, factors);
-  return ir.CreateBitCast(ir.CreateFPTrunc(result, halves), a->getType());
-}
-
-Value* emit_half_of_f16(IrBuilder& ir, Value* pairs, bool is_high) {
-  const auto like_pairs = [&](llvm::Type* element) {
-    return pairs->getType()->getWithNewType(element);
-  };
-  Value* bits = pairs;
-  if (is_high) bits = ir.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16));
-  bits = ir.CreateTrunc(bits, like_pairs(ir.getInt16Ty()));
-  return ir.CreateFPExt(ir.CreateBitCast(bits, like_pairs(ir.getHalfTy())),
-                        like_pairs(ir.getFloatTy()));
+  return ir.CreateFPTrunc(ir.CreateIntrinsic(llvm::Intrinsic::fma, {wide}, factors), halves);
 }
 
 }  // namespace aoe::compiler::loopnest

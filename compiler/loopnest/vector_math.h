@@ -1,5 +1,5 @@
 // Vector arithmetic that LLVM has no cheap form for, as inline instruction sequences:
-// NaN-propagating min and max, polynomial exp, log, tanh and erf, pairs of float16. Internal to codegen.
+// NaN-propagating min and max, polynomial exp, log, tanh and erf. Internal to codegen.
 //
 // All functions take float or <n x float> values, those that say so double as well, and append to the builder's block. What of
 // float64 is not written for both lies in float64_functions.h.
@@ -17,8 +17,10 @@ namespace aoe::compiler::loopnest {
 
 using IrBuilder = llvm::IRBuilder<>;
 
-/// float, double, i32 or i64, or a vector of them.
+/// LLVM's type for lanes, or for one.
 llvm::Type* lane_type(IrBuilder& ir, Type type, int lanes);
+/// The words of narrow lanes, i32 or a vector of it: code for them is the same whatever they hold.
+llvm::Value* words_of(IrBuilder& ir, llvm::Value* narrow);
 /// i32 or i64 with as many lanes as `like`.
 llvm::Type* int_type(llvm::Value* like, unsigned bits = 32);
 llvm::Value* constant(llvm::Value* like, double value);
@@ -77,10 +79,8 @@ struct Split {
 };
 Split emit_split(IrBuilder& ir, llvm::Value* x);
 
-/// See pair_f16() and its neighbours in loopnest.h; 16 lanes, `has_fp16`: of the Soc.
-llvm::Value* emit_pair_f16(IrBuilder& ir, llvm::Value* a);
+/// Of half; `has_fp16`: the Soc has an instruction.
 llvm::Value* emit_fma_f16(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
                           bool has_fp16);
-llvm::Value* emit_half_of_f16(IrBuilder& ir, llvm::Value* pairs, bool is_high);
 
 }  // namespace aoe::compiler::loopnest

@@ -5,6 +5,7 @@
 
 #include "compiler/conv/image_layout.h"
 #include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/narrow_lanes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -15,11 +16,12 @@ class CopyStage {
       : cut_(cut),
         s_(cut.shape()),
         buffers_(
-            declare_buffers(builder_, task, quant_constants(constants), true, DataType::kInt32)),
+            declare_buffers(builder_, task, quant_constants(cut, constants), true, cut.inputs())),
         in_(image_layout({s_.batch, s_.in_channels, s_.in_height, s_.in_width}, cut.in_format(),
                          0)),
-        padding_(unsigned_zero_point(builder_, task, buffers_, cut.lanes()) *
-                 int_splat(0x01010101, cut.lanes(), Type::kInt32)) {}
+        padding_(bits_as(unsigned_zero_point(builder_, task, buffers_, cut.lanes()) *
+                             int_splat(0x01010101, cut.lanes(), Type::kInt32),
+                         Type::kUint8)) {}
 
   loopnest::Function write() {
     builder_.parallel(s_.batch * cut_.read_height(), [&](Int p) {
@@ -56,17 +58,18 @@ class CopyStage {
     const std::int64_t filled = s_.in_channels % 4;
     if (!cut_.sums_pixels() || filled == 0) return;
     // What fills up a pixel's last quad has weights of zero, but would count in the sum of the pixel.
-    const Vec last = bit_and(
-        padding_, int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
+    const Vec last =
+        bit_and(bits_as(padding_, Type::kInt32),
+                int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
     vector_loop(builder_, "last_pad", pixels, cut_.lanes(), [&](Int i, std::optional<Int> active) {
-      store(to + i * cut_.quads() + (cut_.quads() - 1), last, active, cut_.quads());
+      store(to + i * cut_.quads() + (cut_.quads() - 1), bits_as(last, Type::kUint8), active,
+            cut_.quads());
     });
   }
 
   void copy_quads(Int from, Int to, std::int64_t quads) {
     vector_loop(builder_, "quad", quads, cut_.lanes(), [&](Int i, std::optional<Int> active) {
-      const Vec value = builder_.load_quads(input(), from + i * 4, cut_.lanes(), active);
-      store(to + i, cut_.is_signed() ? flip_signs(value) : value, active);
+      store(to + i, unsigned_bytes(from + i * 4, cut_.lanes(), active), active);
     });
   }
 
@@ -75,8 +78,7 @@ class CopyStage {
     const std::int64_t whole = s_.in_channels / 4;
     builder_.loop("pixel", 0, columns, 1, [&](Int pixel) {
       builder_.loop("quad", 0, whole, 1, [&](Int q) {
-        const Vec value = builder_.load_quads(input(), from + pixel * in_.pixel + q * 4, 1);
-        store(to + pixel * cut_.quads() + q, cut_.is_signed() ? flip_signs(value) : value);
+        store(to + pixel * cut_.quads() + q, unsigned_bytes(from + pixel * in_.pixel + q * 4, 1));
       });
     });
   }
@@ -86,22 +88,28 @@ class CopyStage {
     const std::int64_t q = cut_.quads() - 1;
     vector_loop(
         builder_, "pixel", columns, cut_.lanes(), [&](Int pixel, std::optional<Int> active) {
-          Vec quad = loopnest::quad_splat(0, cut_.lanes());
+          Vec quad = int_splat(0, cut_.lanes(), Type::kInt32);
           for (std::int64_t b = 0; b < s_.in_channels % 4; ++b) {
             const Vec x = byte(from + pixel * in_.pixel, 4 * q + b, active);
             quad = bit_or(quad, shift_left(x, int_splat(8 * b, cut_.lanes(), Type::kInt32)));
           }
-          store(to + pixel * cut_.quads() + q, quad, active, cut_.quads());
+          store(to + pixel * cut_.quads() + q, bits_as(quad, Type::kUint8), active, cut_.quads());
         });
   }
 
+  /// As they lie, but unsigned.
+  Vec unsigned_bytes(Int at, int quads, std::optional<Int> active = {}) const {
+    if (active) active = *active * 4;
+    if (!cut_.is_signed()) return builder_.load_as(Type::kUint8, input(), at, 4 * quads, active);
+    return flip_signs(builder_.load_as(Type::kInt8, input(), at, 4 * quads, active));
+  }
+
   /// Quads, or both of their pairs.
-  void store(Int at, const Vec& quads, std::optional<Int> active = {}, std::int64_t stride = 1) {
-    const int lanes = quads.lanes();
-    if (!cut_.has_pairs()) return builder_.store(*buffers_.workspace, at, quads, active, stride);
+  void store(Int at, const Vec& bytes, std::optional<Int> active = {}, std::int64_t stride = 1) {
+    if (!cut_.has_pairs()) return builder_.store(*buffers_.workspace, at, bytes, active, stride);
     for (const std::int64_t pair : {0, 1})
-      builder_.store(*buffers_.workspace, at + pair * cut_.image_quads(),
-                     widened_pair(quads, pair, lanes), active, stride);
+      builder_.store(*buffers_.workspace, at + pair * cut_.image_quads(), widened_pair(bytes, pair),
+                     active, stride);
   }
 
   Vec byte(Int at, std::int64_t channel, const std::optional<Int>& active) const {

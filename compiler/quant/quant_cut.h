@@ -2,7 +2,7 @@
 // pixels are the rows of its left factor.
 //
 // One block computes oc_vectors x oh_block x ow_block vectors of int32 sums in registers: for each quad of input channels
-// one vector of weights per output vector, one broadcast quad per pixel, and dot_u8s8() of the two. The dot product wants
+// one vector of weights per output vector, one broadcast quad per pixel, and dot() of the two. The dot product wants
 // unsigned inputs and signed weights, so signed inputs are shifted by 128 and weights lose their zero point when they are
 // packed; what the input's zero point adds to every sum is a constant per channel, and part of the bias, or taken off the bias when
 // the zero point is computed, as behind a DynamicQuantizeLinear. That holds at the border too when the padding is there in memory:
@@ -13,7 +13,7 @@
 // sum times a constant per channel.
 //
 // Without VNNI weights are packed as int16 pairs, those of bytes 0 and 2 of a quad and those of bytes 1 and 3, and a block multiplies
-// the same bytes of its inputs by dot_i16(). Nine bits fit. Where many outputs read an input it is widened once, by the first stage: the
+// the same bytes of its inputs by them. Nine bits fit. Where many outputs read an input it is widened once, by the first stage: the
 // workspace then holds each image twice, as pairs of bytes 0 and 2, and behind these as pairs of bytes 1 and 3.
 //
 // With tiles (tile_block.h) sixteen quads of sixteen pixels at a time are multiplied, as many of a run as divide it.
@@ -89,6 +89,16 @@ class QuantCut {
   std::int64_t tile_words() const;
   /// A block of pixels in tiles: two rows of it, or one whose halves they are.
   TileBlock tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t vectors) const;
+  /// What a word of inputs holds, and what a word of weights.
+  loopnest::Type input_type() const {
+    return has_pairs_ ? loopnest::Type::kInt16 : loopnest::Type::kUint8;
+  }
+  loopnest::Elements inputs() const {
+    return loopnest::words_of(has_pairs_ ? DataType::kInt16 : DataType::kUint8);
+  }
+  loopnest::Type weight_type() const {
+    return has_pairs_ ? loopnest::Type::kInt16 : loopnest::Type::kInt8;
+  }
   /// Vectors of weights for a vector of outputs and a quad of inputs.
   std::int64_t quad_vectors() const { return has_pairs_ ? 2 : 1; }
   /// Quads of one pixel's channels, the last one filled up.
@@ -150,7 +160,7 @@ class QuantCut {
 };
 
 /// Of the constants that a kernel reads, of which weights and biases are integers.
-std::vector<DataType> quant_constants(std::size_t count);
+std::vector<loopnest::Elements> quant_constants(const QuantCut& cut, std::size_t count);
 
 /// Weights as [block of output vectors][set][tap][quad][vector][lane], of pairs [..][vector][bytes 0 and 2, 1 and 3][lane], alike
 /// for every Format.
@@ -174,8 +184,8 @@ loopnest::Vec quant_zero_point(const loopnest::Builder& builder, const Task& tas
 /// The same as the blocks read it, an unsigned byte.
 loopnest::Vec unsigned_zero_point(const loopnest::Builder& builder, const Task& task,
                                   const KernelBuffers& buffers, int lanes);
-/// Bytes 0 and 2 of quads as pairs of int16, or 1 and 3.
-loopnest::Vec widened_pair(loopnest::Vec quads, std::int64_t pair, int lanes);
+/// Of each word of uint8 bytes 0 and 2 as int16, or 1 and 3.
+loopnest::Vec widened_pair(loopnest::Vec bytes, std::int64_t pair);
 
 /// The kernel; its last stage computes, a first one copies if the cut asks for it.
 Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut);

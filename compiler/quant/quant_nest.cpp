@@ -23,8 +23,8 @@ class QuantNest {
                   pack_quant_multiplier(task, cut)};
     store_.add_constants(constants_);
     if (cut.has_tiles()) tile_sums_ = builder_.scratch("sums", TileBlock::kSums, DataType::kInt32);
-    buffers_ = declare_buffers(builder_, task, quant_constants(constants_.size()), cut.is_copied(),
-                               DataType::kInt32);
+    buffers_ = declare_buffers(builder_, task, quant_constants(cut, constants_.size()),
+                               cut.is_copied(), cut.inputs());
     input_ = cut.is_copied() ? *buffers_.workspace : *buffers_.inputs[kQuantX];
   }
 
@@ -106,7 +106,7 @@ class QuantNest {
     each_run(block, [&](Int input, Int weights, std::int64_t width) {
       builder_.loop("k", 0, cut_.run_quads(), words, [&](Int k) {
         tiles.step(
-            builder_, &Builder::tile_dot_u8s8,
+            builder_,
             [&](std::int64_t pixel) -> TileBlock::Rows {
               const std::int64_t row = pixel / block.columns, column = pixel % block.columns;
               const std::int64_t at = row * s_.stride_height * row_stride() + column * stride;
@@ -194,21 +194,21 @@ class QuantNest {
 
   /// One quad of each pixel, broadcast, times the weights of all output vectors.
   void write_step(Block& block, Int input, Int weights) {
+    const Type weight_type = cut_.weight_type();
+    const int lanes = cut_.lanes() * per_word(weight_type);
     for (std::int64_t part = 0; part < cut_.quad_vectors(); ++part) {
-      const RegisterBlock products{
-          .rows = block.rows * block.columns,
-          .vectors = cut_.block_vectors(block.vectors),
-          .sums = block.sums,
-          .order = RegisterBlock::Order::kByVector,
-          .multiply_add = cut_.has_pairs() ? loopnest::dot_i16 : loopnest::dot_u8s8};
+      const RegisterBlock products{.rows = block.rows * block.columns,
+                                   .vectors = cut_.block_vectors(block.vectors),
+                                   .sums = block.sums,
+                                   .order = RegisterBlock::Order::kByVector,
+                                   .multiply_add = loopnest::dot};
       products.step(
           builder_,
           [&](std::int64_t v) {
-            if (v == block.vectors)
-              return builder_.local(loopnest::quad_splat(0x01010101u, cut_.lanes()));
+            if (v == block.vectors) return builder_.local(int_splat(1, lanes, weight_type));
             const std::int64_t vector = v * cut_.quad_vectors() + part;
-            return builder_.local(builder_.load_as(Type::kInt32, buffers_.constants[0],
-                                                   weights + vector * cut_.lanes(), cut_.lanes()));
+            return builder_.local(builder_.load_as(weight_type, buffers_.constants[0],
+                                                   weights + vector * cut_.lanes(), lanes));
           },
           [&](std::int64_t pixel) {
             const std::int64_t r = pixel / block.columns, c = pixel % block.columns;
@@ -222,10 +222,12 @@ class QuantNest {
   /// In all lanes; or a pair of it.
   Vec load_quad(Int at, std::int64_t pair) const {
     if (cut_.is_copied())
-      return builder_.load_as(Type::kInt32, *buffers_.workspace, at + pair * cut_.image_quads(),
-                              cut_.lanes(), {}, 0);
-    const Vec quad = builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, cut_.lanes());
-    return cut_.has_pairs() ? widened_pair(quad, pair, cut_.lanes()) : quad;
+      return builder_.load_as(cut_.input_type(), *buffers_.workspace,
+                              at + pair * cut_.image_quads(),
+                              cut_.lanes() * per_word(cut_.input_type()), {}, 0);
+    const Vec quad = builder_.load_as(Type::kUint8, *buffers_.inputs[kQuantX], at, 4);
+    const Vec bytes = broadcast(quad, 4 * cut_.lanes());
+    return cut_.has_pairs() ? widened_pair(bytes, pair) : bytes;
   }
 
   const Task& task_;

@@ -96,14 +96,19 @@ Vec unsigned_zero_point(const loopnest::Builder& builder, const Task& task,
   return is_signed ? zero + int_splat(128, lanes, Type::kInt32) : zero;
 }
 
-Vec widened_pair(Vec quads, std::int64_t pair, int lanes) {
-  const auto all = [&](std::int64_t value) { return int_splat(value, lanes, Type::kInt32); };
-  return bit_and(pair == 0 ? quads : shift_right(quads, all(8)), all(0x00ff00ff));
+Vec widened_pair(Vec bytes, std::int64_t pair) {
+  const Vec words = bits_as(bytes, Type::kInt32);
+  const auto all = [&](std::int64_t value) {
+    return int_splat(value, words.lanes(), Type::kInt32);
+  };
+  const Vec wide = bit_and(pair == 0 ? words : shift_right(words, all(8)), all(0x00ff00ff));
+  return bits_as(wide, Type::kInt16);
 }
 
-std::vector<DataType> quant_constants(std::size_t count) {
-  std::vector<DataType> types(count, DataType::kFloat);
-  types[0] = types[1] = DataType::kInt32;
+std::vector<Elements> quant_constants(const QuantCut& cut, std::size_t count) {
+  std::vector<Elements> types(count);
+  types[0] = words_of(cut.has_pairs() ? DataType::kInt16 : DataType::kInt8);
+  types[1] = DataType::kInt32;
   return types;
 }
 

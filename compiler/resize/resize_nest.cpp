@@ -168,7 +168,7 @@ class ResizeNest {
 
 Kernel build_resize(const Task& task, const ResizeAxes& axes, int lanes) {
   Kernel kernel = kernel_for("jit");
-  std::vector<DataType> types;
+  std::vector<Elements> types;
   for (const ResizedDimension& dimension : axes.dimensions) {
     if (!dimension.table) continue;
     kernel.constants.push_back(packed(dimension.table->positions));

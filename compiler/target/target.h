@@ -57,7 +57,8 @@ class Target {
   /// Initialises LLVM on first use. Thread-safe; a TargetMachine itself serves one thread at a time.
   std::unique_ptr<llvm::TargetMachine> make_machine() const;
 
-  // ---- see pick(), pack_bf16(), dot_bf16(), dot_u8s8() and dot_i16() in loopnest.h; what it lacks is a bug of whoever asks ----
+  // ---- see pick(), convert() of two vectors to bfloat16 and dot() in loopnest.h; what it lacks is a bug of whoever asks. Vectors
+  // of bfloat16 are LLVM's, those of bytes and int16 words of them ----
 
   virtual llvm::Value* pick(llvm::IRBuilderBase& ir, llvm::Value* places, llvm::Value* a,
                             llvm::Value* b) const;

@@ -109,7 +109,7 @@ TEST(ElementTypes, HalfPrecisionRoundsToNearestEven) {
   }
 }
 
-TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
+TEST(ElementTypes, BFloat16IsRoundedAndMultiplied) {
   for (const Soc& soc : test_socs()) {
     if (!soc.has(Feature::kBf16)) continue;
     Builder b("f");
@@ -117,9 +117,9 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
     const Buffer z = b.buffer("z", Access::kReadWrite);
     b.parallel(1, [&](Int) {
       const auto pairs = [&](Buffer from) {
-        return b.get(b.local(pack_bf16(b.load(from, 0, 16), b.load(from, 16, 16))));
+        return b.get(b.local(convert(b.load(from, 0, 16), b.load(from, 16, 16), Type::kBfloat16)));
       };
-      b.store(z, 0, dot_bf16(pairs(x), pairs(y), b.load(z, 0, 16)));
+      b.store(z, 0, dot(pairs(x), pairs(y), b.load(z, 0, 16)));
     });
     const Function f = b.finish();
     std::vector<float> x_in = random_floats(32, 1), y_in = random_floats(32, 2);
@@ -133,24 +133,24 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
   }
 }
 
-TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
+TEST(ElementTypes, Float16IsMultipliedAndAdded) {
   for (const Soc& soc : test_socs()) {
     if (soc.vector_lanes() != 16) continue;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
     const Buffer z = b.buffer("z", Access::kWrite);
     b.parallel(1, [&](Int) {
-      const auto pairs = [&](Buffer from) { return b.get(b.local(pair_f16(b.load(from, 0, 16)))); };
-      const Local sum = b.local(fma_f16(pairs(x), pairs(y), pairs(y)));
-      b.store(z, 0, low_f16(b.get(sum)));
-      b.store(z, 16, high_f16(b.get(sum)));
+      const auto halves = [&](Buffer from) {
+        return b.get(b.local(convert(b.load(from, 0, 32), Type::kFloat16)));
+      };
+      b.store(z, 0, convert(fma(halves(x), halves(y), halves(y)), Type::kFloat));
     });
     const Function f = b.finish();
-    std::vector<float> x_in = random_floats(16, 1), y_in = random_floats(16, 2);
+    std::vector<float> x_in = random_floats(32, 1), y_in = random_floats(32, 2);
     std::vector<float> z_machine(32), z_eval(32);
     void* const buffers[] = {x_in.data(), y_in.data(), z_machine.data()};
     compile_and_run(f, soc, buffers);
-    const EvalBuffer eval[] = {{x_in.data(), 16}, {y_in.data(), 16}, {z_eval.data(), 32}};
+    const EvalBuffer eval[] = {{x_in.data(), 32}, {y_in.data(), 32}, {z_eval.data(), 32}};
     evaluate(f, eval);
     EXPECT_EQ(z_machine, z_eval);
   }
@@ -201,11 +201,14 @@ TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
     const Buffer w = b.buffer("w", Access::kRead, DataType::kInt8);
     const Buffer y = b.buffer("y", Access::kWrite);
     b.parallel(3, [&](Int p) {
-      const Vec from =
-          b.get(b.local(flip_signs(b.load_quads(x, p * bytes, lanes, Int(lanes - 1)))));
-      const Vec weights = b.load_quads(w, 0, lanes), first = b.load_quad_broadcast(x, 4, lanes);
-      const Vec sum = dot_u8s8(from, weights, int_splat(-70000, lanes, Type::kInt32));
-      const Vec both = dot_u8s8(quad_splat(0xff80017fu, lanes), first, sum);
+      const Vec read = b.load_as(Type::kInt8, x, p * bytes, 4 * lanes, Int(4 * lanes - 4));
+      const Vec flipped = bit_xor(read, int_splat(-128, 4 * lanes, Type::kInt8));
+      const Vec from = b.get(b.local(bits_as(flipped, Type::kUint8)));
+      const Vec weights = b.load_as(Type::kInt8, w, 0, 4 * lanes);
+      const Vec first = broadcast(b.load_as(Type::kInt8, x, 4, 4), 4 * lanes);
+      const Vec sum = dot(from, weights, int_splat(-70000, lanes, Type::kInt32));
+      const Vec four = bits_as(int_splat(0x7f01807f, lanes, Type::kInt32), Type::kUint8);
+      const Vec both = dot(int_splat(255, 4 * lanes, Type::kUint8), first, dot(four, first, sum));
       b.store(y, p * lanes, convert(both, Type::kFloat));
     });
     const Function f = b.finish();
@@ -234,10 +237,11 @@ TEST(ElementTypes, PairsOfInt16AreMultipliedExactly) {
     b.parallel(1, [&](Int) {
       for (const int half : {0, 1})
         b.store(kept, half * lanes, b.load_as(Type::kInt32, y, half * lanes, lanes));
-      const Vec pairs = b.get(b.local(b.load_quads(kept, 0, lanes)));
+      const Vec pairs = b.get(b.local(b.load_as(Type::kInt16, kept, 0, 2 * lanes)));
       const Vec sum = int_splat(-70000, lanes, Type::kInt32);
-      b.store(y, 0, dot_i16(b.load_quads(x, 0, lanes), pairs, sum));
-      b.store(y, lanes, dot_i16(b.load_quad_broadcast(x, 2, lanes), pairs, sum));
+      b.store(y, 0, dot(b.load_as(Type::kInt16, x, 0, 2 * lanes), pairs, sum));
+      const Vec pair = broadcast(b.load_as(Type::kInt16, x, 2, 2), 2 * lanes);
+      b.store(y, lanes, dot(pair, pairs, sum));
     });
     const Function f = b.finish();
     std::mt19937 random(7);
@@ -275,7 +279,7 @@ TEST(ElementTypes, RoundingToBytesSaturates) {
             const Int active = min(Int(lanes), Int(count) - i);
             const Vec bytes = round_to_byte(b.load(x, i, lanes, active), zero);
             b.store(y, i, bytes, active);
-            b.store(z, i, bytes, active);
+            b.store(z, i, convert(bytes, Type::kInt32), active);
           });
         });
         const Function f = b.finish();

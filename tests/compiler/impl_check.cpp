@@ -195,7 +195,7 @@ class KernelRun {
         const GuardedBuffer& memory = *memory_.at(next++);
         buffers.push_back(
             {.data = memory.as<void>(),
-             .elements = static_cast<std::int64_t>(memory.size_bytes() / size_bytes(decl.dtype))});
+             .elements = static_cast<std::int64_t>(memory.size_bytes()) / decl.elements.bytes()});
       }
       loopnest::evaluate(stage, buffers);
     }

@@ -124,6 +124,16 @@ T integer_lane(Op op, T a, T b) {
   }
 }
 
+/// Lanes of `sources` and, behind them, `behind`.
+template <typename Sources>
+Sources pick(const Integers& places, Sources sources, const Sources& behind) {
+  sources.insert(sources.end(), behind.begin(), behind.end());
+  Sources picked;
+  for (const std::int32_t place : places)
+    picked.push_back(sources[static_cast<std::uint32_t>(place) % sources.size()]);
+  return picked;
+}
+
 /// Halves first, as the language says.
 template <typename T, typename Combine>
 T reduce(LanesOf<T> lanes, Combine combine) {

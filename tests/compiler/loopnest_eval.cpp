@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <variant>
@@ -11,8 +13,8 @@
 #include "base/check.h"
 #include "reference/elements/arithmetic.h"
 #include "tests/compiler/loopnest_arithmetic.h"
+#include "tests/compiler/loopnest_dot.h"
 #include "tests/compiler/loopnest_memory.h"
-#include "tests/compiler/loopnest_pairs.h"
 #include "tests/compiler/loopnest_tiles.h"
 
 namespace aoe::compiler::loopnest {
@@ -127,31 +129,36 @@ class Evaluator {
     const auto lanes = static_cast<std::size_t>(e->lanes);
     switch (e->op) {
       case Op::kFloatConst:
-        return LanesOf<T>(lanes, static_cast<T>(e->fvalue));
+        return LanesOf<T>(lanes, converted<T>(e->fvalue));
       case Op::kIntSplat:
-        return LanesOf<T>(lanes, static_cast<T>(e->ivalue));
+        return LanesOf<T>(lanes, converted<T>(e->ivalue));
       case Op::kLocal:
         return std::get<LanesOf<T>>(locals_[static_cast<std::size_t>(e->id)]);
       case Op::kLoad:
         return load<T>(*e);
-      case Op::kBroadcast:
-        return LanesOf<T>(lanes, vector<T>(e->args[0])[0]);
+      case Op::kBroadcast: {
+        LanesOf<T> all, some = vector<T>(e->args[0]);
+        while (all.size() < lanes) std::ranges::copy(some, std::back_inserter(all));
+        return all;
+      }
       case Op::kIntToLane:
-        return {static_cast<T>(integer(e->args[0]))};
+        return {converted<T>(integer(e->args[0]))};
+      case Op::kBitsAs:
+        return with_lane_type(e->args[0]->type, [&]<typename From>() {
+          const LanesOf<From> from = vector<From>(e->args[0]);
+          LanesOf<T> to(lanes);
+          std::memcpy(static_cast<void*>(to.data()), from.data(), lanes * sizeof(T));
+          return to;
+        });
       case Op::kConvert:
       case Op::kConvertUnsigned:
         return with_lane_type(e->args[0]->type, [&]<typename From>() {
           LanesOf<T> result;
-          for (const From lane : vector<From>(e->args[0]))
-            result.push_back(converted<T>(lane, e->op == Op::kConvert));
+          for (const Expr& arg : e->args)
+            for (const From lane : vector<From>(arg))
+              result.push_back(converted<T>(lane, e->op == Op::kConvert));
           return result;
         });
-      case Op::kReduceAdd:
-        return {reduce(vector<T>(e->args[0]), [](T a, T b) { return reference::add(a, b); })};
-      case Op::kReduceMax:
-        return {reduce(vector<T>(e->args[0]), reference::maximum<T>)};
-      case Op::kReduceMin:
-        return {reduce(vector<T>(e->args[0]), reference::minimum<T>)};
       case Op::kTransposeRow: {
         LanesOf<T> row;
         for (const Expr& arg : e->args)
@@ -189,18 +196,52 @@ class Evaluator {
       if (e->type == Type::kMask) return mask(*e);
     }
     if (const auto made = special(*e, static_cast<LanesOf<T>*>(nullptr))) return *made;
+    return computed<T>(*e);
+  }
+
+  /// What goes by lane, and what makes one lane of all.
+  template <typename T>
+  LanesOf<T> computed(const ExprNode& e) {
     std::vector<LanesOf<T>> args;
-    for (const Expr& arg : e->args) args.push_back(vector<T>(arg));
-    LanesOf<T> result(lanes);
-    for (std::size_t i = 0; i < lanes; ++i) {
+    for (const Expr& arg : e.args) args.push_back(vector<T>(arg));
+    switch (e.op) {
+      case Op::kReduceAdd:
+        return {reduce(args[0], [](T a, T b) { return reference::add(a, b); })};
+      case Op::kReduceMax:
+        return {reduce(args[0], reference::maximum<T>)};
+      case Op::kReduceMin:
+        return {reduce(args[0], reference::minimum<T>)};
+      default:
+        break;
+    }
+    LanesOf<T> result(static_cast<std::size_t>(e.lanes));
+    for (std::size_t i = 0; i < result.size(); ++i) {
       if constexpr (std::is_floating_point_v<T>) {
-        result[i] = lane(e->op, args, i);
+        result[i] = lane(e.op, args, i);
       } else {
         const std::size_t last = args.size() - 1;
-        result[i] = integer_lane(e->op, args[0][i], args[last][i]);
+        result[i] = integer_lane(e.op, args[0][i], args[last][i]);
       }
     }
     return result;
+  }
+
+  /// Of narrow integers the operations on bits alone, of float16 multiply-adds.
+  template <Narrow T>
+  LanesOf<T> computed(const ExprNode& e) {
+    if constexpr (HalfFloat<T>) {
+      AOE_CHECK(e.op == Op::kFma, "arithmetic on half floats");
+      LanesOf<T> a = vector<T>(e.args[0]), b = vector<T>(e.args[1]), sum = vector<T>(e.args[2]);
+      for (std::size_t i = 0; i < sum.size(); ++i)
+        sum[i] = T(std::fma(static_cast<float>(a[i]), static_cast<float>(b[i]),
+                            static_cast<float>(sum[i])));
+      return sum;
+    } else {
+      LanesOf<T> a = vector<T>(e.args[0]), b = vector<T>(e.args[1]);
+      for (std::size_t i = 0; i < a.size(); ++i)
+        a[i] = static_cast<T>(integer_lane<std::int32_t>(e.op, a[i], b[i]));
+      return a;
+    }
   }
 
   Lanes mask(const ExprNode& e) {
@@ -213,7 +254,8 @@ class Evaluator {
     }
     with_lane_type(e.args[0]->type, [&]<typename T>() {
       const LanesOf<T> a = vector<T>(e.args.front()), b = vector<T>(e.args.back());
-      for (std::size_t i = 0; i < lanes; ++i) result[i] = is_on(e.op, a[i], b[i]);
+      if constexpr (!Narrow<T>)
+        for (std::size_t i = 0; i < lanes; ++i) result[i] = is_on(e.op, a[i], b[i]);
     });
     return result;
   }
@@ -225,12 +267,8 @@ class Evaluator {
         return load_indexed(e);
       case Op::kPick:
         return pick(integers(e.args[0]), floats(e.args[1]), floats(e.args[2]));
-      case Op::kLowF16:
-        return half_f16(integers(e.args[0]), 0);
-      case Op::kHighF16:
-        return half_f16(integers(e.args[0]), 16);
-      case Op::kDotBf16:
-        return dot_bf16(integers(e.args[0]), integers(e.args[1]), floats(e.args[2]));
+      case Op::kDot:
+        return dot(vector<BFloat16>(e.args[0]), vector<BFloat16>(e.args[1]), floats(e.args[2]));
       default:
         return {};
     }
@@ -239,38 +277,50 @@ class Evaluator {
   /// Pairs and quads.
   std::optional<Integers> special(const ExprNode& e, Integers*) {
     switch (e.op) {
-      case Op::kPackBf16:
-        return pack_bf16(floats(e.args[0]), floats(e.args[1]));
-      case Op::kPairF16:
-        return pair_f16(floats(e.args[0]));
-      case Op::kFmaF16:
-        return fma_f16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
-      case Op::kLoadQuads:
-        return load_quads(e);
       case Op::kPick:
         return pick(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
-      case Op::kDotU8S8:
-        return dot_u8s8(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
-      case Op::kRoundToByte: {
-        Integers bytes;
-        for (const float each : floats(e.args[0])) {
-          const double whole =
-              std::nearbyint(static_cast<double>(each)) + static_cast<int>(e.ivalue);
-          bytes.push_back(
-              std::isnan(each) ? 0 : static_cast<std::int32_t>(std::clamp(whole, 0.0, 255.0)));
-        }
-        return bytes;
-      }
-      case Op::kDotI16:
-        return dot_i16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
+      case Op::kDot:
+        return e.args[0]->type == Type::kUint8
+                   ? dot(vector<std::uint8_t>(e.args[0]), vector<std::int8_t>(e.args[1]),
+                         integers(e.args[2]))
+                   : dot(vector<std::int16_t>(e.args[0]), vector<std::int16_t>(e.args[1]),
+                         integers(e.args[2]));
       default:
         return {};
     }
   }
 
+  std::optional<LanesOf<std::uint8_t>> special(const ExprNode& e, LanesOf<std::uint8_t>*) {
+    if (e.op != Op::kRoundToByte) return {};
+    LanesOf<std::uint8_t> bytes;
+    for (const float each : floats(e.args[0]))
+      bytes.push_back(saturate<std::uint8_t>(std::nearbyint(static_cast<double>(each)) +
+                                             static_cast<double>(e.ivalue)));
+    return bytes;
+  }
+
   template <typename T>
   std::optional<LanesOf<T>> special(const ExprNode&, LanesOf<T>*) {
     return {};
+  }
+
+  /// Elements as they lie; those of a word go together.
+  template <Narrow T>
+  LanesOf<T> load(const ExprNode& e) {
+    const std::int64_t index = integer(e.args[0]), parts = parts_of_moved(e.id, e.type);
+    const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes / parts;
+    LanesOf<T> lanes(static_cast<std::size_t>(e.lanes));
+    for (std::int64_t i = 0; i < std::min(active * parts, std::int64_t{e.lanes}); ++i)
+      lanes[static_cast<std::size_t>(i)] =
+          memory_.element<T>(e.id, index + i / parts * e.stride, i % parts);
+    return lanes;
+  }
+
+  /// Narrow lanes in what an index of the buffer counts.
+  std::int64_t parts_of_moved(int buffer, Type type) const {
+    return function_.buffers[static_cast<std::size_t>(buffer)].elements.are_in_words
+               ? per_word(type)
+               : 1;
   }
 
   template <typename T>
@@ -295,20 +345,18 @@ class Evaluator {
     return lanes;
   }
 
-  Integers load_quads(const ExprNode& e) {
-    const std::int64_t index = integer(e.args[0]);
-    const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
-    Integers lanes(static_cast<std::size_t>(e.lanes));
-    const bool is_pair = size_bytes(function_.buffers[static_cast<std::size_t>(e.id)].dtype) == 2;
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i)
-      lanes[static_cast<std::size_t>(i)] =
-          is_pair ? memory_.load_parts<std::uint16_t>(e.id, index + 2 * i)
-                  : memory_.load_parts<std::uint8_t>(e.id, index + 4 * i);
-    return lanes;
-  }
-
   void store(const StmtNode& s) {
     with_lane_type(s.args[1]->type, [&]<typename T>() { store_lanes(s, vector<T>(s.args[1])); });
+  }
+
+  template <Narrow T>
+  void store_lanes(const StmtNode& s, const LanesOf<T>& value) {
+    const std::int64_t index = integer(s.args[0]), parts = parts_of_moved(s.id, s.args[1]->type);
+    const auto lanes = static_cast<std::int64_t>(value.size());
+    const std::int64_t active = s.args.size() > 2 ? integer(s.args[2]) : lanes;
+    for (std::int64_t i = 0; i < std::min(active * parts, lanes); ++i)
+      memory_.element<T>(s.id, index + i / parts * s.step, i % parts) =
+          value[static_cast<std::size_t>(i)];
   }
 
   template <typename T>
@@ -333,6 +381,11 @@ template LanesOf<float> Evaluator::vector<float>(const Expr&);
 template LanesOf<double> Evaluator::vector<double>(const Expr&);
 template LanesOf<std::int32_t> Evaluator::vector<std::int32_t>(const Expr&);
 template LanesOf<std::int64_t> Evaluator::vector<std::int64_t>(const Expr&);
+template LanesOf<Float16> Evaluator::vector<Float16>(const Expr&);
+template LanesOf<BFloat16> Evaluator::vector<BFloat16>(const Expr&);
+template LanesOf<std::int16_t> Evaluator::vector<std::int16_t>(const Expr&);
+template LanesOf<std::int8_t> Evaluator::vector<std::int8_t>(const Expr&);
+template LanesOf<std::uint8_t> Evaluator::vector<std::uint8_t>(const Expr&);
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/loopnest.h"
+#include "reference/elements/float16.h"
 
 namespace aoe::compiler::loopnest {
 
@@ -17,7 +19,16 @@ template <typename T>
 using LanesOf = std::vector<T>;
 using Lanes = LanesOf<float>;  ///< of kFloat; of kMask 1 and 0
 using Integers = LanesOf<std::int32_t>;
-using AnyLanes = std::variant<Lanes, LanesOf<double>, LanesOf<std::int32_t>, LanesOf<std::int64_t>>;
+using reference::BFloat16;
+using reference::Float16;
+using AnyLanes = std::variant<Lanes, LanesOf<double>, LanesOf<std::int32_t>, LanesOf<std::int64_t>,
+                              LanesOf<Float16>, LanesOf<BFloat16>, LanesOf<std::int16_t>,
+                              LanesOf<std::int8_t>, LanesOf<std::uint8_t>>;
+
+template <typename T>
+concept HalfFloat = std::same_as<T, Float16> || std::same_as<T, BFloat16>;
+template <typename T>
+concept Narrow = sizeof(T) < 4;
 
 template <typename T, typename From>
 T saturate(From value) {
@@ -32,7 +43,11 @@ T saturate(From value) {
 /// What a lane of one type is as a lane, or as an element of memory, of another.
 template <typename To, typename From>
 To converted(From value, bool is_signed = true) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+  if constexpr (HalfFloat<From>) {
+    return converted<To>(static_cast<float>(value));
+  } else if constexpr (HalfFloat<To>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     return saturate<To>(value);
   } else if constexpr (std::is_integral_v<From>) {
     return is_signed ? static_cast<To>(value)
@@ -55,6 +70,16 @@ auto with_lane_type(Type type, Visit visit) {
       return visit.template operator()<std::int32_t>();
     case Type::kInt64:
       return visit.template operator()<std::int64_t>();
+    case Type::kFloat16:
+      return visit.template operator()<Float16>();
+    case Type::kBfloat16:
+      return visit.template operator()<BFloat16>();
+    case Type::kInt16:
+      return visit.template operator()<std::int16_t>();
+    case Type::kInt8:
+      return visit.template operator()<std::int8_t>();
+    case Type::kUint8:
+      return visit.template operator()<std::uint8_t>();
     default:
       AOE_CHECK(false, "no lanes");
   }

@@ -1,7 +1,6 @@
 // The buffers of the interpreter of loop nests (loopnest_eval.h): elements of all types, none outside its buffer.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -30,20 +29,24 @@ class EvalMemory {
       const auto offset = static_cast<std::size_t>(decl.scratch_offset) / sizeof(float);
       const std::size_t bytes = (scratch_.size() - offset) * sizeof(float);
       buffers_.push_back({.data = scratch_.data() + offset,
-                          .elements = static_cast<std::int64_t>(bytes / size_bytes(decl.dtype))});
+                          .elements = static_cast<std::int64_t>(bytes) / decl.elements.bytes()});
     }
   }
-  /// Neighbouring elements that make an int32.
-  template <typename Element>
-  std::int32_t load_parts(int id, std::int64_t index) {
-    std::array<Element, sizeof(std::int32_t) / sizeof(Element)> parts{};
-    for (Element& part : parts) part = element<Element>(id, index++);
-    return std::bit_cast<std::int32_t>(parts);
+  /// An element as it lies; or number `part` of a word.
+  template <typename T>
+  T& element(int id, std::int64_t index, std::int64_t part = 0) {
+    const EvalBuffer& buffer = buffers_[static_cast<std::size_t>(id)];
+    if (index < 0 || index >= buffer.elements) {
+      throw std::out_of_range(decl(id).name + "[" + std::to_string(index) + "] of " +
+                              std::to_string(buffer.elements));
+    }
+    const std::int64_t step = decl(id).elements.bytes() / static_cast<std::int64_t>(sizeof(T));
+    return static_cast<T*>(buffer.data)[index * step + part];
   }
 
   template <typename T>
   T load(int id, std::int64_t index) {
-    switch (decl(id).dtype) {
+    switch (decl(id).elements.dtype) {
       case DataType::kFloat:
         return static_cast<T>(element<float>(id, index));
       case DataType::kDouble:
@@ -66,7 +69,7 @@ class EvalMemory {
   }
 
   std::int64_t load_index(int id, std::int64_t index) {
-    switch (decl(id).dtype) {
+    switch (decl(id).elements.dtype) {
       case DataType::kInt32:
         return element<std::int32_t>(id, index);
       case DataType::kInt64:
@@ -78,7 +81,7 @@ class EvalMemory {
 
   template <typename T>
   void store(int id, std::int64_t index, T value) {
-    switch (decl(id).dtype) {
+    switch (decl(id).elements.dtype) {
       case DataType::kFloat:
         element<float>(id, index) = converted<float>(value);
         return;
@@ -106,16 +109,6 @@ class EvalMemory {
   }
 
  private:
-  template <typename T>
-  T& element(int id, std::int64_t index) {
-    const EvalBuffer& buffer = buffers_[static_cast<std::size_t>(id)];
-    if (index < 0 || index >= buffer.elements) {
-      throw std::out_of_range(decl(id).name + "[" + std::to_string(index) + "] of " +
-                              std::to_string(buffer.elements));
-    }
-    return static_cast<T*>(buffer.data)[index];
-  }
-
   const BufferDecl& decl(int id) const { return function_.buffers[static_cast<std::size_t>(id)]; }
 
   const Function& function_;

@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/loopnest.h"
+#include "tests/compiler/loopnest_dot.h"
 #include "tests/compiler/loopnest_memory.h"
-#include "tests/compiler/loopnest_pairs.h"
 
 namespace aoe::compiler::loopnest {
 
@@ -35,14 +35,9 @@ class EvalTiles {
           is_float(s) ? memory_.store(s.id, at, std::bit_cast<float>(word))
                       : memory_.store(s.id, at, word);
         });
-      case TileOp::kDotBf16:
-        return dot(s, [](std::int32_t a, std::int32_t b, std::int32_t sum) {
-          return std::bit_cast<std::int32_t>(dot_bf16(a, b, std::bit_cast<float>(sum)));
-        });
-      case TileOp::kDotU8S8:
-        return dot(s, [](std::int32_t a, std::int32_t b, std::int32_t sum) {
-          return dot_u8s8(a, b, sum);
-        });
+      case TileOp::kDot:
+        return s.type == Type::kBfloat16 ? dot<BFloat16, BFloat16, float>(s)
+                                         : dot<std::uint8_t, std::int8_t, std::int32_t>(s);
     }
   }
 
@@ -60,28 +55,36 @@ class EvalTiles {
     AOE_CHECK(found.shape.rows > 0, "a tile without a shape");
     return found;
   }
-  DataType dtype(const StmtNode& s) const {
-    return function_.buffers[static_cast<std::size_t>(s.id)].dtype;
+  DataType dtype(const StmtNode& s) const { return elements(s).dtype; }
+  const Elements& elements(const StmtNode& s) const {
+    return function_.buffers[static_cast<std::size_t>(s.id)].elements;
   }
   bool is_float(const StmtNode& s) const { return dtype(s) == DataType::kFloat; }
 
   std::int32_t load(const StmtNode& s, std::int64_t at) {
-    if (size_bytes(dtype(s)) == 1) return memory_.load_parts<std::uint8_t>(s.id, at);
-    return is_float(s) ? std::bit_cast<std::int32_t>(memory_.load<float>(s.id, at))
-                       : memory_.load<std::int32_t>(s.id, at);
+    if (elements(s).bytes() == 4) return memory_.element<std::int32_t>(s.id, at);
+    std::array<std::uint8_t, 4> bytes{};
+    for (std::uint8_t& byte : bytes) byte = memory_.element<std::uint8_t>(s.id, at++);
+    return std::bit_cast<std::int32_t>(bytes);
   }
 
   void each_word(const StmtNode& s, std::int64_t index,
                  const std::function<void(std::int32_t&, std::int64_t)>& visit) {
     Tile& t = tile(s, 0);
-    const std::int64_t elements = size_bytes(dtype(s)) == 1 ? 4 : 1;  // of a word
+    const std::int64_t of_word = 4 / elements(s).bytes();
     for (int row = 0; row < t.shape.rows; ++row)
       for (int word = 0; word < t.shape.words; ++word)
-        visit(t.at(row, word), index + row * s.step + word * elements);
+        visit(t.at(row, word), index + row * s.step + word * of_word);
   }
 
-  template <typename Multiply>
-  void dot(const StmtNode& s, Multiply multiply) {
+  template <typename A, typename B, typename Sum>
+  void dot(const StmtNode& s) {
+    const auto multiply = [](std::int32_t a, std::int32_t b, std::int32_t word) {
+      const auto x = std::bit_cast<std::array<A, 4 / sizeof(A)>>(a);
+      const auto y = std::bit_cast<std::array<B, 4 / sizeof(B)>>(b);
+      return std::bit_cast<std::int32_t>(
+          loopnest::dot(x.data(), y.data(), std::bit_cast<Sum>(word)));
+    };
     Tile &sum = tile(s, 0), &a = tile(s, 1), &b = tile(s, 2);
     AOE_CHECK(sum.shape.rows == a.shape.rows && sum.shape.words == b.shape.words &&
                   a.shape.words == b.shape.rows,

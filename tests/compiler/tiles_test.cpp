@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/check.h"
 #include "compiler/loopnest/codegen.h"
 #include "tests/compiler/loopnest_eval.h"
 #include "tests/compiler/machine_code.h"
@@ -20,11 +21,11 @@ std::int32_t at(const std::vector<std::int32_t>& words, std::ptrdiff_t place) {
 }
 
 /// y = two times a b, by rows of words: `a` lies in rows of 9, `y` in rows of 20.
-Function product(DataType factor, DataType sum, void (Builder::*dot)(int, int, int)) {
+Function product(Elements left, Elements right, DataType sum) {
   Builder b("tiles");
-  const std::int64_t words = size_bytes(factor) == 1 ? 4 : 1;  // elements of one
-  const Buffer a = b.buffer("a", Access::kRead, factor);
-  const Buffer w = b.buffer("b", Access::kRead, DataType::kInt32);
+  const std::int64_t words = 4 / left.bytes();  // elements of one
+  const Buffer a = b.buffer("a", Access::kRead, left);
+  const Buffer w = b.buffer("b", Access::kRead, right);
   const Buffer y = b.buffer("y", Access::kReadWrite, sum);
   b.parallel(1, [&](Int) {
     b.tile_shapes({{kRows, kColumns}, {kRows, kWords}, {kWords, kColumns}});
@@ -32,11 +33,16 @@ Function product(DataType factor, DataType sum, void (Builder::*dot)(int, int, i
     b.loop("twice", 0, 2, 1, [&](Int) {
       b.tile_load(1, a, 2 * words, 9 * words);
       b.tile_load(2, w, 0, kColumns);
-      (b.*dot)(0, 1, 2);
+      b.tile_dot(0, 1, 2);
     });
     b.tile_store(0, y, 3, 20);
   });
   return b.finish();
+}
+
+Function product_of_pairs() {
+  const Elements pairs = words_of(DataType::kBFloat16);
+  return product(pairs, pairs, DataType::kFloat);
 }
 
 std::vector<std::int32_t> words(std::size_t count) {
@@ -95,7 +101,7 @@ std::vector<std::int32_t> run(const Function& f, std::vector<std::int32_t> a,
   const auto count = [](const std::vector<std::int32_t>& v) {
     return static_cast<std::int64_t>(v.size());
   };
-  const std::int64_t words = size_bytes(f.buffers[0].dtype) == 1 ? 4 : 1;
+  const std::int64_t words = 4 / f.buffers[0].elements.bytes();
   const EvalBuffer eval[] = {
       {a.data(), words * count(a)}, {b.data(), count(b)}, {y.data(), count(y)}};
   evaluate(f, eval);
@@ -108,7 +114,7 @@ std::vector<bool> ways() {
 
 TEST(Tiles, MultiplyPairsOfBfloat16) {
   const auto a = pairs(5 * 9), b = pairs(kWords * kColumns);
-  const Function f = product(DataType::kInt32, DataType::kFloat, &Builder::tile_dot_bf16);
+  const Function f = product_of_pairs();
   for (const bool is_machine_code : ways()) {
     const auto y = run(f, a, b, is_machine_code);
     for (int row = 0; row < kRows; ++row)
@@ -123,8 +129,8 @@ TEST(Tiles, MultiplyPairsOfBfloat16) {
 
 TEST(Tiles, MultiplyQuadsOfBytes) {
   const auto a = words(5 * 9), b = words(kWords * kColumns);
-  for (const DataType factor : {DataType::kInt32, DataType::kUint8}) {
-    const Function f = product(factor, DataType::kInt32, &Builder::tile_dot_u8s8);
+  for (const Elements left : {words_of(DataType::kUint8), Elements(DataType::kUint8)}) {
+    const Function f = product(left, words_of(DataType::kInt8), DataType::kInt32);
     for (const bool is_machine_code : ways()) {
       const auto y = run(f, a, b, is_machine_code);
       for (int row = 0; row < kRows; ++row)
@@ -135,17 +141,24 @@ TEST(Tiles, MultiplyQuadsOfBytes) {
   }
 }
 
+TEST(Tiles, OfTypesThatAreNotMultipliedAreRefused) {
+  const Elements bytes = words_of(DataType::kInt8), pairs = words_of(DataType::kBFloat16);
+  EXPECT_THROW(product(bytes, bytes, DataType::kInt32), InternalError);
+  EXPECT_THROW(product(pairs, bytes, DataType::kFloat), InternalError);
+  EXPECT_THROW(product(pairs, DataType::kInt32, DataType::kFloat), InternalError);
+}
+
 TEST(Tiles, AreWrittenAsText) {
-  const std::string text =
-      to_text(product(DataType::kInt32, DataType::kFloat, &Builder::tile_dot_bf16));
-  for (const char* line : {"tiles 5x16 5x7 7x16\n", "tile0 = 0\n", "tile1 = a[2, stride 9]\n",
-                           "tile0 += dot_bf16(tile1, tile2)\n", "y[3, stride 20] = tile0\n"})
+  const std::string text = to_text(product_of_pairs());
+  for (const char* line :
+       {"tiles 5x16 5x7 7x16\n", "tile0 = 0\n", "tile1 = a[2, stride 9]\n",
+        "tile0 += dot(tile1:bfloat16, tile2:bfloat16)\n", "y[3, stride 20] = tile0\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
 /// On any machine: its instructions are those of the Soc, and it gives the tiles back.
 TEST(Tiles, AreCompiledAnywhere) {
-  const Function f = product(DataType::kInt32, DataType::kFloat, &Builder::tile_dot_bf16);
+  const Function f = product_of_pairs();
   EXPECT_FALSE(compile_shared_object({&f, 1}, tile_soc()).empty());
   EXPECT_ANY_THROW(compile_shared_object({&f, 1}, test_socs().front())) << "AVX2 has none";
 }

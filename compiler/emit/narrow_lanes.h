@@ -1,0 +1,33 @@
+// What kernels make of narrow lanes, in operations that all lanes have.
+#pragma once
+
+#include "compiler/loopnest/loopnest.h"
+
+namespace aoe::compiler {
+
+/// int8 as uint8, 128 larger.
+inline loopnest::Vec flip_signs(const loopnest::Vec& bytes) {
+  using loopnest::Type;
+  const loopnest::Vec flipped =
+      bit_xor(bytes, loopnest::int_splat(-128, bytes.lanes(), Type::kInt8));
+  return bits_as(flipped, Type::kUint8);
+}
+
+/// Each lane of 16 bits twice, which makes a word of it.
+inline loopnest::Vec twice(const loopnest::Vec& a) {
+  using loopnest::Type;
+  const loopnest::Vec words = convert(bits_as(a, Type::kInt16), Type::kInt32, false);
+  const loopnest::Vec above =
+      shift_left(words, loopnest::int_splat(16, words.lanes(), Type::kInt32));
+  return bits_as(bit_or(words, above), a.type());
+}
+
+/// Lane `which`, 0 or 1, of each word of lanes of 16 bits.
+inline loopnest::Vec every_second(const loopnest::Vec& a, std::int64_t which) {
+  using loopnest::Type;
+  loopnest::Vec words = bits_as(a, Type::kInt32);
+  if (which == 1) words = shift_right(words, loopnest::int_splat(16, words.lanes(), Type::kInt32));
+  return bits_as(convert(words, Type::kInt16), a.type());
+}
+
+}  // namespace aoe::compiler
