@@ -48,7 +48,7 @@ class ImportedModel {
     passes.disabled.insert(also_disabled.begin(), also_disabled.end());
     passes.also.push_back(float16_pass(float16));
     passes.also.push_back(split_refused_epilogues_pass(soc_));
-    passes.also.push_back(graph::map_slices_pass(soc_.threads));
+    passes.also.push_back(graph::map_slices_pass(hardware_of(soc_)));
     // Not of gears, whose graphs are joined node by node, nor before bfloat16 is chosen, which each part would be for itself.
     if (!source_.gears && !source_.precision.allow_bf16)
       passes.also.push_back(graph::slice_batches_pass(hardware_of(soc_)));

@@ -152,12 +152,18 @@ Soc soc_from_json(const nlohmann::json& json, const std::string& where) {
 }
 
 graph::Hardware hardware_of(const Soc& soc) {
+  constexpr double kSustained = 0.78;  // of the rate at which instructions can be issued
   const Costs& costs = soc.target->costs();
-  return {.l2_bytes = soc.l2_bytes,
-          .l3_bytes = soc.l3_bytes,
-          .products_per_element = costs.products_per_element,
-          .strassen_row_columns = costs.strassen_row_columns,
-          .strassen_result_steps = costs.strassen_result_steps};
+  return {
+      .threads = soc.threads,
+      .l2_bytes = soc.l2_bytes,
+      .l3_bytes = soc.l3_bytes,
+      .flops_per_ns = kSustained * costs.cycles_per_ns * costs.fma_ports * 2 * soc.vector_lanes(),
+      .l3_bytes_per_ns = costs.fetched_l3_bytes_per_ns,
+      .memory_bytes_per_ns = costs.fetched_bytes_per_ns,
+      .products_per_element = costs.products_per_element,
+      .strassen_row_columns = costs.strassen_row_columns,
+      .strassen_result_steps = costs.strassen_result_steps};
 }
 
 Soc detect_soc(int threads) {

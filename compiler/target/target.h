@@ -25,8 +25,10 @@ struct Costs {
   double l3_bytes_per_ns = 80.0;
   double memory_bytes_per_ns = 16.0;       ///< of one core
   double memory_bytes_per_ns_all = 100.0;  ///< of all cores together
-  double launch_ns = 2000.0;               ///< handing a stage to the threads and waiting for them
-  double call_ns = 100.0;                  ///< a stage of one thread
+  /// Weights that a product fetches ahead, one core alone: of L3, and of memory.
+  double fetched_l3_bytes_per_ns = 60.0, fetched_bytes_per_ns = 25.0;
+  double launch_ns = 2000.0;  ///< handing a stage to the threads and waiting for them
+  double call_ns = 100.0;     ///< a stage of one thread
   // See graph/hardware.h. Strassen's were fitted to 1x1 convolutions of 49 to 784 pixels and 256 to 2,048 channels on a Zen 5
   // core.
   double products_per_element = 32;

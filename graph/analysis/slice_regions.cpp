@@ -98,22 +98,24 @@ double slices_for_weights(const SliceCost& cost) {
 /// How many slices an op likes best at once: weights are read for many rows of a product, while images fill a cache.
 enum class Appetite { kAny, kMany, kFew };
 
-Appetite appetite_of(const SliceCost& cost) {
-  constexpr double kMany = 8, kLarge = 64 << 10;  // what the smallest caches hold
-  if (cost.weights > kLarge && slices_for_weights(cost) >= kMany) return Appetite::kMany;
-  return cost.bytes > kLarge ? Appetite::kFew : Appetite::kAny;
+Appetite appetite_of(const SliceCost& cost, const Hardware& hardware) {
+  constexpr double kMany = 8, kShareOfL2 = 16;
+  const double large = static_cast<double>(hardware.l2_bytes) / kShareOfL2;
+  if (cost.weights > large && slices_for_weights(cost) >= kMany) return Appetite::kMany;
+  return cost.bytes > large ? Appetite::kFew : Appetite::kAny;
 }
 
 /// Regions in the making.
 class Regions {
  public:
-  explicit Regions(const Graph& graph) : graph_(graph), lengths_(graph), units_(graph) {}
+  Regions(const Graph& graph, const Hardware& hardware)
+      : graph_(graph), hardware_(hardware), lengths_(graph), units_(graph) {}
 
   void add(NodeId id) {
     const Node& node = graph_.nodes[id];
     const std::optional<SliceLength> length = lengths_.add(node);
     if (!length || chooses_of_table(graph_, node)) return units_.put(id, units_.add());
-    const Appetite appetite = appetite_of(slice_cost(graph_, {{id}, length->axes}));
+    const Appetite appetite = appetite_of(slice_cost(graph_, {{id}, length->axes}), hardware_);
     Region& region = region_for(node, *length, appetite);
     if (region.appetite == Appetite::kAny) region.appetite = appetite;
     region.nodes.push_back(id);
@@ -153,6 +155,7 @@ class Regions {
   }
 
   const Graph& graph_;
+  const Hardware& hardware_;
   SliceLengths lengths_;
   Units units_;
   std::vector<Region> regions_;
@@ -202,8 +205,8 @@ void lay_in_place(const Graph& graph, SliceRegion& region) {
 
 }  // namespace
 
-std::vector<SliceRegion> slice_regions(const Graph& graph) {
-  Regions growing(graph);
+std::vector<SliceRegion> slice_regions(const Graph& graph, const Hardware& hardware) {
+  Regions growing(graph, hardware);
   for (const NodeId id : graph.topological_order()) growing.add(id);
   std::vector<SliceRegion> regions = growing.take();
   std::erase_if(regions, [&](const SliceRegion& region) {
@@ -247,18 +250,19 @@ SliceCost slice_cost(const Graph& graph, const SliceRegion& region) {
   return cost;
 }
 
-std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
-  constexpr double kPartBytes = 256 << 10, kMostBytes = 64 << 20;
+std::vector<std::int64_t> part_sizes(const SliceCost& cost, const Hardware& hardware) {
+  constexpr double kPartsOfL2 = 4, kMostBytes = 64 << 20;
   constexpr double kMostSlices = 64 << 10;
-  constexpr double kManyWeights = 16 << 20;  // which each part reads from memory
+  constexpr double kShareOfL3 = 2;  // more weights each part reads from memory
   constexpr std::int64_t kStep = 8;
+  const double part_bytes = static_cast<double>(hardware.l2_bytes) / kPartsOfL2 * hardware.threads;
   const double bytes = std::max(cost.bytes, 1.0);
-  const double wanted = std::max(kPartBytes * threads / bytes, slices_for_weights(cost));
+  const double wanted = std::max(part_bytes / bytes, slices_for_weights(cost));
   const double slices = std::clamp(std::min(wanted, kMostBytes / bytes), 1.0, kMostSlices);
   std::vector<std::int64_t> sizes = {
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slices)))};
   const std::int64_t longest = sizes.front(), middle = 3 * longest / 8;
-  const bool reads_memory = cost.weights > kManyWeights;
+  const bool reads_memory = cost.weights > static_cast<double>(hardware.l3_bytes) / kShareOfL3;
   // So many rows are about as long multiplied as their weights are read: two parts of fewer would read them twice. One row takes as
   // long as eight.
   if (reads_memory && middle > longest / kStep) sizes.push_back(middle);
@@ -272,14 +276,16 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   return sizes;
 }
 
-double part_cost(const SliceCost& cost, int threads) {
+double part_cost(const SliceCost& cost, const Hardware& hardware) {
   constexpr double kNsOfPart = 1000, kNsOfTeam = 1000;  // who shares it waits for the others
-  constexpr double kNear = 4 << 20, kNearBytesPerNs = 60, kBytesPerNs = 25;
-  constexpr double kFlopsPerNs = 200, kPassedBytesPerNs = 40;  // of a thread
-  const double weights = cost.weights / (cost.weights < kNear ? kNearBytesPerNs : kBytesPerNs);
+  constexpr double kL2OfNear = 4, kPassedBytesPerNs = 40, kLeastNs = 0.01;
+  const bool is_near = cost.weights < kL2OfNear * static_cast<double>(hardware.l2_bytes);
+  const double weights =
+      cost.weights / (is_near ? hardware.l3_bytes_per_ns : hardware.memory_bytes_per_ns);
   const double slice =
-      std::max({cost.flops / kFlopsPerNs, cost.bytes / kPassedBytesPerNs, 0.01}) / threads;
-  return (kNsOfPart + (threads > 1 ? kNsOfTeam : 0) + weights) / slice;
+      std::max({cost.flops / hardware.flops_per_ns, cost.bytes / kPassedBytesPerNs, kLeastNs}) /
+      hardware.threads;
+  return (kNsOfPart + (hardware.threads > 1 ? kNsOfTeam : 0) + weights) / slice;
 }
 
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,

@@ -9,6 +9,7 @@
 
 #include "graph/analysis/slice_lengths.h"
 #include "graph/graph.h"
+#include "graph/hardware.h"
 #include "graph/passes.h"
 #include "graph/subgraph.h"
 
@@ -23,7 +24,7 @@ struct SliceRegion {
 
 /// Disjoint regions in topological order, each convex and of values that have equally many slices: what goes from one to another
 /// and comes back would have none that is first. Regions of nothing but copies of rows are left out.
-std::vector<SliceRegion> slice_regions(const Graph& graph);
+std::vector<SliceRegion> slice_regions(const Graph& graph, const Hardware& hardware = {});
 
 /// What a slice of a region takes.
 struct SliceCost {
@@ -36,17 +37,17 @@ SliceCost slice_cost(const Graph& graph, const SliceRegion& region);
 
 /// How many slices the parts have, descending: what passes between ops shall stay in the cores' own caches, and weights be read for
 /// more than they cost.
-std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads = 1);
+std::vector<std::int64_t> part_sizes(const SliceCost& cost, const Hardware& hardware = {});
 
 /// In how many slices' time a part takes longer than its slices: weights are read, and threads called.
-double part_cost(const SliceCost& cost, int threads);
+double part_cost(const SliceCost& cost, const Hardware& hardware = {});
 
 /// A region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,
                                    const SliceAxes& axes, std::int64_t slices);
 
-/// The pass map_slices for so many threads, which share each part: for PassOptions::also.
-Pass map_slices_pass(int threads);
+/// The pass map_slices for hardware whose threads share each part: for PassOptions::also.
+Pass map_slices_pass(const Hardware& hardware);
 
 }  // namespace aoe::graph

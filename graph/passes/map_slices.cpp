@@ -18,11 +18,11 @@ std::vector<std::int64_t> sliced_axes(const Graph& graph, const std::vector<Valu
   return last;
 }
 
-bool map_region(Graph& graph, const SliceRegion& region, int threads) {
+bool map_region(Graph& graph, const SliceRegion& region, const Hardware& hardware) {
   const Subgraph subgraph = subgraph_of(graph, region.nodes);
   Node node{.name = graph.nodes[region.nodes.front()].name + "_slices", .op = call_of("MapSlices")};
   const SliceCost cost = slice_cost(graph, region);
-  for (const std::int64_t slices : part_sizes(cost, threads)) {
+  for (const std::int64_t slices : part_sizes(cost, hardware)) {
     std::optional<Graph> part = graph_of_part(graph, subgraph, region.axes, slices);
     if (!part) return false;
     node.bodies.push_back(std::make_shared<const Graph>(std::move(*part)));
@@ -31,7 +31,7 @@ bool map_region(Graph& graph, const SliceRegion& region, int threads) {
   node.op.attrs.set("output_axes", sliced_axes(graph, subgraph.outputs, region.axes));
   if (region.axes.dims > 1) node.op.attrs.set("dims", std::int64_t{region.axes.dims});
   if (region.is_in_place) node.op.attrs.set("in_place", std::int64_t{1});
-  node.op.attrs.set("part_cost", static_cast<float>(part_cost(cost, threads)));
+  node.op.attrs.set("part_cost", static_cast<float>(part_cost(cost, hardware)));
   node.inputs = subgraph.inputs;
   node.outputs = subgraph.outputs;
   for (const NodeId id : region.nodes) graph.remove_node(id);
@@ -41,13 +41,13 @@ bool map_region(Graph& graph, const SliceRegion& region, int threads) {
 
 }  // namespace
 
-Pass map_slices_pass(int threads) {
-  const auto run = [threads](Graph& graph) {
+Pass map_slices_pass(const Hardware& hardware) {
+  const auto run = [hardware](Graph& graph) {
     std::size_t nodes = 0, regions = 0;
-    for (const SliceRegion& region : slice_regions(graph)) {
+    for (const SliceRegion& region : slice_regions(graph, hardware)) {
       nodes += region.nodes.size();
       if (nodes > kMostNodes || regions == kMostRegions) break;
-      regions += map_region(graph, region, threads) ? 1 : 0;
+      regions += map_region(graph, region, hardware) ? 1 : 0;
     }
     return regions > 0;
   };
@@ -55,7 +55,7 @@ Pass map_slices_pass(int threads) {
 }
 
 bool map_slices(Graph& graph) {
-  return map_slices_pass(1).run(graph);
+  return map_slices_pass({}).run(graph);
 }
 
 }  // namespace aoe::graph

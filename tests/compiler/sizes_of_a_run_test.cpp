@@ -55,7 +55,7 @@ runtime::Om open_product(std::int64_t depth, std::int64_t columns) {
       tests::import_text(text, 13, {.input_shapes = {{"x", {kUnknownDim, depth}}}});
   const CompileOptions options = options_for(loopnest::test_socs().back(), 2);
   graph::PassOptions passes;
-  passes.also = {graph::map_slices_pass(options.soc.threads)};
+  passes.also = {graph::map_slices_pass(compiler::hardware_of(options.soc))};
   graph::run_passes(graph, passes);
   EXPECT_EQ(graph.nodes[graph.topological_order().front()].op.type, "MapSlices");
   return compile(graph, options).om;
