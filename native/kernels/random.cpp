@@ -136,15 +136,21 @@ void write_uniform(const Run& run) {
                });
 }
 
+/// y[i] = 1 where x[i] is below p[i].
+template <typename T, typename X>
+AOE_WIDE_EXACT void write_ones_below(const double* x, const X* p, std::int64_t count, T* y) {
+  const T one = reference::convert<T>(1), zero = reference::convert<T>(0);
+  for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] < p[i] ? one : zero;
+}
+
 template <typename T, typename X>
 void write_bernoulli(const Run& run) {
   const X* p = run.inputs[0].as<X>();
   T* y = run.output(0).as<T>();
-  write_blocks(
-      run, run.output(0).elements(), [&](const double* x, std::int64_t first, std::int64_t count) {
-        for (std::int64_t i = 0; i < count; ++i)
-          y[first + i] = reference::convert<T>(static_cast<std::int32_t>(x[i] < p[first + i]));
-      });
+  write_blocks(run, run.output(0).elements(),
+               [&](const double* x, std::int64_t first, std::int64_t count) {
+                 write_ones_below(x, p + first, count, y + first);
+               });
 }
 
 /// y[i] = exp(x[i]) within a unit or two in the last place, of x[i] between -708 and 709, and as if it were: what lies outside is
