@@ -63,8 +63,8 @@ using LooseLongQuads __attribute__((vector_size(64), aligned(4), may_alias)) = s
 template <int kVectors>
 AOE_QUADS void sum_quads_of(const TapGroups& taps, const std::uint8_t* from, std::uint8_t flip,
                             std::int32_t start, std::int32_t* sums) {
-#define AOE_QUAD(i) i, i + 1, i + 2, i + 3
-#define AOE_FOUR_QUADS(i) AOE_QUAD(i), AOE_QUAD(i + 1), AOE_QUAD(i + 2), AOE_QUAD(i + 3)
+#define AOE_QUAD(i) (i), (i) + 1, (i) + 2, (i) + 3
+#define AOE_FOUR_QUADS(i) AOE_QUAD(i), AOE_QUAD((i) + 1), AOE_QUAD((i) + 2), AOE_QUAD((i) + 3)
   LongQuads all[kVectors];
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) all[v] = LongQuads{} + start;
