@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/error.h"
@@ -203,12 +204,47 @@ void lay_in_place(const Graph& graph, SliceRegion& region) {
   region.axes = {.dims = *axis + 1, .behind = static_cast<int>(desc.shape.size()) - 1 - *axis};
 }
 
+/// An elementwise op that makes more bytes than it reads, of one value: bytes become floats.
+bool widens(const Graph& graph, const Node& node) {
+  if (!reference::is_kind(node.op.type, reference::OpKind::kElementwise) ||
+      node.outputs.size() != 1 || node.outputs[0] == kNone || graph.is_output(node.outputs[0]))
+    return false;
+  const bool reads_one = std::ranges::all_of(node.inputs | std::views::drop(1), [&](ValueId id) {
+    return id == kNone || graph.values[id].constant != nullptr;
+  });
+  return reads_one &&
+         size_bytes(dtype_of(graph, node.outputs[0])) > size_bytes(dtype_of(graph, node.inputs[0]));
+}
+
+/// What widens what a region makes for another one alone is that one's: the narrow values pass between them. (It waits for the first
+/// one as it is.)
+void widen_late(const Graph& graph, std::vector<SliceRegion>& regions) {
+  std::map<NodeId, std::size_t> region_of;
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    for (const NodeId id : regions[i].nodes) region_of[id] = i;
+  for (std::size_t from = 0; from < regions.size(); ++from)
+    std::erase_if(regions[from].nodes, [&](NodeId id) {
+      if (!widens(graph, graph.nodes[id])) return false;
+      const std::vector<NodeId> readers = graph.consumers(graph.nodes[id].outputs[0]);
+      if (readers.empty() || !region_of.contains(readers.front())) return false;
+      const std::size_t to = region_of.at(readers.front());
+      const bool is_of_one = std::ranges::all_of(readers, [&](NodeId reader) {
+        return region_of.contains(reader) && region_of.at(reader) == to;
+      });
+      if (to == from || !is_of_one || regions[to].axes != regions[from].axes) return false;
+      regions[to].nodes.insert(regions[to].nodes.begin(), id);
+      region_of[id] = to;
+      return true;
+    });
+}
+
 }  // namespace
 
 std::vector<SliceRegion> slice_regions(const Graph& graph, const Hardware& hardware) {
   Regions growing(graph, hardware);
   for (const NodeId id : graph.topological_order()) growing.add(id);
   std::vector<SliceRegion> regions = growing.take();
+  widen_late(graph, regions);
   std::erase_if(regions, [&](const SliceRegion& region) {
     return std::ranges::none_of(region.nodes, [&](NodeId id) { return gains(graph.nodes[id]); });
   });

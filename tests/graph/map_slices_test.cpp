@@ -184,6 +184,31 @@ TEST(MapSlices, JoinsWhatWindowsThatMoveAlikeMake) {
   EXPECT_GT(maps_behind("Conv <strides = [2], auto_pad = \"SAME_UPPER\"> (u, point)"), 1U);
 }
 
+/// As of the residual of a quantised block: bytes lie between the regions.
+TEST(MapSlices, WidensWhereItIsRead) {
+  const std::string weights =
+      "int64[1] first_axis = {0}, float[16,16,3] filter, float two = {2}, float scale = {0.1}, "
+      "uint8 "
+      "seven = {7},";
+  const Graph before = imported_rows("y", weights, R"(
+    t = Transpose (r)
+    u = Unsqueeze (t, first_axis)
+    v = LeakyRelu (u)
+    bytes = QuantizeLinear (v, scale, seven)
+    cast = Cast <to = 1> (bytes)
+    floats = DequantizeLinear (bytes, scale, seven)
+    e = Conv <pads = [1, 1]> (cast, filter)
+    twice = Mul (e, two)
+    y = Add (twice, floats)
+  )");
+  Graph after = before;
+  graph::run_passes(after, {});
+  const auto maps = maps_of(after);
+  ASSERT_EQ(maps.size(), 2U);
+  EXPECT_EQ(types_in(*maps[1]), (std::vector<std::string>{"Dequantize", "Mul", "Add"}));
+  for (const std::uint32_t seed : {1U, 2U, 3U}) expect_same_outputs(before, after, seed);
+}
+
 /// What is stretched, along either dimension or both; rows of known length behind two that are not.
 TEST(MapSlices, MakesOfSeveralOpenDimensionsWhatTheOpsMake) {
   for (const std::string network : {R"(
