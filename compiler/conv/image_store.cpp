@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 #include "base/check.h"
 #include "compiler/emit/epilogue.h"
+#include "compiler/emit/narrow_lanes.h"
 #include "compiler/emit/packed_constant.h"
 
 namespace aoe::compiler {
@@ -195,8 +196,7 @@ void ImageStore::store(Builder& builder, const KernelBuffers& buffers, const Ima
     });
     if (layout_.c0 != 0 && channels_ % lanes_ != 0) {
       const Int count = min(Int(lanes_), Int(channels_) - at.vector * lanes_);
-      value = select(loopnest::active_lanes(count, lanes_), value,
-                     loopnest::splat(0.0, lanes_, value.type()));
+      value = first_lanes(value, count);
     }
   }
   store_partial(builder, buffers, at, value);

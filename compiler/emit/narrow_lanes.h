@@ -30,4 +30,12 @@ inline loopnest::Vec every_second(const loopnest::Vec& a, std::int64_t which) {
   return bits_as(convert(words, Type::kInt16), a.type());
 }
 
+/// The first `count` lanes, and zeros behind them: narrow integers as int32, as masks are of lanes of 32 bits.
+inline loopnest::Vec first_lanes(const loopnest::Vec& value, const loopnest::Int& count) {
+  const loopnest::Vec wide =
+      is_narrow(value.type()) ? convert(value, loopnest::Type::kInt32) : value;
+  return select(loopnest::active_lanes(count, wide.lanes()), wide,
+                loopnest::splat(0.0, wide.lanes(), wide.type()));
+}
+
 }  // namespace aoe::compiler

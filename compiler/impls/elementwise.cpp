@@ -6,6 +6,7 @@
 #include "compiler/emit/broadcast_layout.h"
 #include "compiler/emit/epilogue.h"
 #include "compiler/emit/kernel_buffers.h"
+#include "compiler/emit/narrow_lanes.h"
 #include "compiler/emit/strided_nest.h"
 #include "compiler/roofline.h"
 
@@ -95,8 +96,7 @@ class ElementwisePlan final : public NestPlan {
       if (walk_.masks_padding) {
         const Int channels =
             Int(task().out().shape[1]) - at.coordinates[walk_.c1_dimension] * tiling.lanes;
-        value = select(active_lanes(channels, tiling.lanes), value,
-                       loopnest::splat(0, tiling.lanes, value.type()));
+        value = first_lanes(value, channels);
       }
       builder.store(buffers.outputs[0], at.offsets[0], value, at.active);
     });

@@ -323,6 +323,7 @@ Mask operator!(Mask a) {
 Vec select(Mask mask, Vec if_on, Vec if_off) {
   AOE_CHECK(mask.e->lanes == if_on.lanes(), "a mask of other lanes");
   check_same(if_on.e, if_off.e);
+  check_wide(if_on.e);
   return Vec(expr_of({.op = Op::kSelect,
                       .type = if_on.type(),
                       .lanes = if_on.lanes(),

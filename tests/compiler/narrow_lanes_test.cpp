@@ -37,6 +37,7 @@ TEST(NarrowLanes, HaveNoOtherArithmetic) {
   EXPECT_THROW(-bytes, InternalError);
   EXPECT_THROW(bytes < bytes, InternalError);
   EXPECT_THROW(reduce_add(bytes), InternalError);
+  EXPECT_THROW(select(active_lanes(2, 4), bytes, bytes), InternalError) << "masks are of words";
   EXPECT_THROW(shift_left(bytes, bytes), InternalError);
   EXPECT_THROW(fma(bytes, bytes, bytes), InternalError);
   const Vec pair = zeros(Type::kBfloat16, 2);
