@@ -188,7 +188,7 @@ Soc soc_from_version(const std::string& soc_version, const std::string& config_d
   if (soc_version == "auto") return detect_soc(threads);
   const ParsedVersion parsed = parse_version(soc_version);
   const int agreed = agreed_threads(soc_version, parsed.threads, threads);
-  const Soc host = detect_soc(agreed);
+  Soc host = detect_soc(agreed);
   if (parse_version(host.version).base == parsed.base) return host;
   const fs::path file = fs::path(config_dir) / (parsed.base + ".json");
   std::error_code status;

@@ -18,7 +18,7 @@ class SliceChoices {
   SliceChoice best(std::size_t first, std::int64_t left) const {
     const std::int64_t length = lengths_[first], full = left / length, rest = left % length;
     if (rest == 0) return parts(first, full);
-    const SliceChoice longer = parts(first, full + 1);
+    SliceChoice longer = parts(first, full + 1);
     if (first + 1 == lengths_.size()) return longer;
     SliceChoice all = parts(first, full);
     const SliceChoice shorter = best(first + 1, rest);

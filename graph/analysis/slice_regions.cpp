@@ -225,7 +225,7 @@ void widen_late(const Graph& graph, std::vector<SliceRegion>& regions) {
   for (std::size_t from = 0; from < regions.size(); ++from)
     std::erase_if(regions[from].nodes, [&](NodeId id) {
       if (!widens(graph, graph.nodes[id])) return false;
-      const std::vector<NodeId> readers = graph.consumers(graph.nodes[id].outputs[0]);
+      const auto& readers = graph.consumers(graph.nodes[id].outputs[0]);
       if (readers.empty() || !region_of.contains(readers.front())) return false;
       const std::size_t to = region_of.at(readers.front());
       const bool is_of_one = std::ranges::all_of(readers, [&](NodeId reader) {
