@@ -15,6 +15,9 @@ namespace aoe::graph {
 namespace {
 
 constexpr std::size_t kImageRank = 4, kOutDim = 0, kInDim = 1, kHeightDim = 2, kWidthDim = 3;
+/// Of a dense window: kept transformed they take four times their memory, 64 MB of these. Larger ones have few pixels in networks, and keep
+/// planes.
+constexpr std::int64_t kMostWeights = 4'000'000;
 /// Images of so few channels, as networks begin with, cost nothing to be turned.
 constexpr std::int64_t kFewChannels = 4;
 
@@ -86,7 +89,7 @@ class ChannelsLast {
                               shape_of(graph_, node.inputs[0])[kInDim] == groups;
     const bool is_first = groups == 1 && weight[kInDim] <= kFewChannels;
     if (is_depthwise || is_first) return Kind::kWindow;
-    return groups == 1 ? Kind::kDense : Kind::kNone;
+    return groups == 1 && element_count(weight) <= kMostWeights ? Kind::kDense : Kind::kNone;
   }
 
   bool is_elementwise(const Node& node) const {
