@@ -163,6 +163,19 @@ ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc)
   return graph.add_value(graph.unused_name(stem), std::move(desc));
 }
 
+ValueId add_row(Graph& graph, std::vector<Node> row, const TensorDesc& desc,
+                const std::string& suffix) {
+  ValueId whole = kNone, made = kNone;
+  for (Node& node : row) {
+    if (made != kNone) std::ranges::replace(node.inputs, whole, made);
+    whole = node.outputs[0];
+    made = add_intermediate(graph, graph.values[whole].name + suffix, desc);
+    node.outputs = {made};
+    graph.add_node(std::move(node));
+  }
+  return made;
+}
+
 bool bypass(Graph& graph, NodeId id, ValueId replacement) {
   const ValueId old = graph.nodes[id].outputs[0];
   if (!graph.is_output(old)) {

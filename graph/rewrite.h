@@ -63,6 +63,10 @@ bool bypass(Graph& graph, NodeId id, ValueId replacement);
 /// and the origins of all, in order, and produces `node.outputs`. It keeps the Format that all of
 /// them keep, unless it keeps another one.
 NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node);
+/// Adds nodes each of which reads what the one before it makes. All make a value of `desc` in place of the one that they name, whose name it
+/// has with `suffix`; that of the last one is the result.
+ValueId add_row(Graph& graph, std::vector<Node> row, const TensorDesc& desc,
+                const std::string& suffix);
 /// A node without a name whose body has these as steps, in topological order, and that reads what none of them makes. Only
 /// what the last one makes is seen from outside. Inputs of an anchor, which is the first, stay where they are.
 Node fused_node(const Graph& graph, const std::vector<NodeId>& nodes, bool has_anchor);

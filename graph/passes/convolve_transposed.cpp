@@ -117,7 +117,8 @@ ConstantPtr repeated(const Constant& bias, std::int64_t times) {
 
 Node convolution_of(Graph& graph, const Node& node, const Window& window) {
   const Axis &rows = window.rows, &columns = window.columns;
-  Node convolution{.name = node.name, .op = call_of("Conv2D"), .origins = node.origins};
+  Node convolution{
+      .name = node.name, .op = call_of("Conv2D"), .outputs = node.outputs, .origins = node.origins};
   const Value weights = graph.values[node.inputs[1]];
   convolution.inputs = {node.inputs[0], add_constant(graph, weights.name + "_blocks",
                                                      block_weights(*weights.constant, window))};
@@ -143,23 +144,11 @@ void convolve(Graph& graph, NodeId id, const Window& window) {
   const std::vector<NodeId> functions = functions_behind(graph, node.outputs[0]);
   const ValueId last =
       functions.empty() ? node.outputs[0] : graph.nodes[functions.back()].outputs[0];
-  const auto add_blocks = [&](ValueId whole) {
-    return add_intermediate(graph, graph.values[whole].name + "_blocks", blocks);
-  };
   std::vector<Node> row = {convolution_of(graph, node, window)};
   for (const NodeId function : functions) row.push_back(graph.nodes[function]);
   graph.remove_node(id);
   for (const NodeId function : functions) graph.remove_node(function);
-  ValueId whole = node.outputs[0], made = kNone;
-  for (Node& each : row) {
-    if (made != kNone) {
-      std::ranges::replace(each.inputs, whole, made);
-      whole = each.outputs[0];
-    }
-    made = add_blocks(whole);
-    each.outputs = {made};
-    graph.add_node(std::move(each));
-  }
+  const ValueId made = add_row(graph, std::move(row), blocks, "_blocks");
   Node spread{.name = node.name + "_spread", .op = call_of("DepthToSpace")};
   spread.op.attrs.set("blocksize", window.rows.stride);
   spread.inputs = {made};

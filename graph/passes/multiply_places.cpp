@@ -72,15 +72,9 @@ void multiply(Graph& graph, NodeId id) {
   std::vector<Node> row = row_of(graph, node, functions);
   graph.remove_node(id);
   for (const NodeId function : functions) graph.remove_node(function);
-  ValueId whole = kNone, made = kNone;
-  for (Node& each : row) {
-    if (made != kNone) std::ranges::replace(each.inputs, whole, made);
-    whole = each.outputs[0];
-    made = add_intermediate(graph, graph.values[whole].name + "_rows",
-                            {.dtype = DataType::kFloat, .shape = shape});
-    each.outputs = {made};
-    graph.add_node(std::move(each));
-  }
+  const ValueId whole = row.back().outputs[0];
+  const ValueId made =
+      add_row(graph, std::move(row), {.dtype = DataType::kFloat, .shape = shape}, "_rows");
   graph.add_node({.name = graph.unused_name(node.name + "_images"),
                   .op = call_of("Reshape"),
                   .inputs = {made, add_ints(graph, node.name + "_shape", {0, shape[1], 1, 1})},
