@@ -1,6 +1,7 @@
 // pool: generated MaxPoolV3 and AvgPoolV2 over two spatial axes with the channels in vector lanes
 // (NC1HWC0 and NHWC).
-// A parallel iteration computes one row of outputs of one vector of channels. The nest: compiler/conv/pool_nest.h.
+// A parallel iteration computes one row of outputs of one vector of channels; those of a thread follow each other in memory,
+// so that threads share no lines (four vectors of bytes are one). The nest: compiler/conv/pool_nest.h.
 #include <algorithm>
 
 #include "compiler/conv/pool_nest.h"
@@ -50,10 +51,12 @@ class PoolPlan final : public Plan {
     const ImageLayout in = image_layout(task().in(0).shape, format().inputs[0], cut.lanes);
     const ImageStore store(task(), format(), cut.lanes);
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    const bool are_vectors_outer = format().inputs[0] == Format::kNC1HWC0;
     builder.parallel(batch_of(task()) * vectors * rows, [&](Int p) {
-      const Int row = p % rows;
-      write_pool_row(builder, cut, {in, store, buffers, p / rows / vectors, row, row + 1},
-                     p / rows % vectors, row);
+      const Int row = are_vectors_outer ? p % rows : p / vectors % rows;
+      const Int vector = are_vectors_outer ? p / rows % vectors : p % vectors;
+      write_pool_row(builder, cut, {in, store, buffers, p / (rows * vectors), row, row + 1}, vector,
+                     row);
     });
     return jit_kernel(builder.finish(), {});
   }
@@ -87,7 +90,7 @@ class PoolPlan final : public Plan {
 class Pool final : public ImplBy<PoolPlan> {
  public:
   std::string_view name() const override { return "pool"; }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"MaxPoolV3", "AvgPoolV2"}); !plain) return plain;

@@ -52,6 +52,22 @@ TEST(DepthwiseOfBytes, MultipliesQuadsWhereNeighboursAreUnsignedAndWeightsSigned
   EXPECT_FALSE(multiplies_quads("int8:below=127", "int8:value=3", weights, ""));
 }
 
+std::int64_t pixels_outermost(const std::string& image, const std::string& weights, int threads) {
+  const Task task = parse_shape_line("QuantConv2D in=" + image + ":uint8:below=256 in=" + weights +
+                                     ":int8:const:below=127 in=- in=scalar:uint8:value=3")
+                        .task;
+  Soc soc = vnni_soc();
+  soc.threads = threads;
+  const Impl& conv = *impls().find("conv_int8");
+  return conv.plan(task, conv.formats(task, soc).at(0), soc)->heuristic().at("pixels_outer");
+}
+
+TEST(ConvolutionOfBytes, ThreadsHavePixelsOfTheirOwnWhereThoseAreMoreThanWeights) {
+  EXPECT_EQ(pixels_outermost("1x64x56x56", "64x64x1x1", 2), 1);
+  EXPECT_EQ(pixels_outermost("1x64x56x56", "64x64x1x1", 1), 0);
+  EXPECT_EQ(pixels_outermost("1x512x7x7", "512x512x3x3", 2), 0);
+}
+
 /// The reference, which is all there was, takes many times as long.
 TEST(Native, IsOfferedWhereGeneratedCodeLacksAValue) {
   const Impl& native = *impls().find("native");
