@@ -3,8 +3,7 @@
 //
 // The integers are summed up exactly, and what follows is float32: sums times one multiplier per channel, activations,
 // Quantize. The scale of a Quantize behind activations that commute with it is part of the multiplier, as the QLinear
-// form defines it; the QDQ form, taken by its letter, rounds more often, and differs by one step at some ties. A ClipByValue whose
-// bounds lie where that Quantize saturates goes.
+// form defines it; the QDQ form, taken by its letter, rounds more often, and differs by one step at some ties.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -144,44 +143,6 @@ double take_scale(Graph& graph, const std::vector<NodeId>& path) {
   return scale;
 }
 
-/// The bytes that a Quantize with a scale of 1 can give, less its zero point.
-struct ByteRange {
-  double low = 0, high = 0;
-};
-
-ByteRange byte_range(const Graph& graph, const Node& quantize) {
-  const ValueId zero = quantization_of(graph, quantize)->zero_value;
-  const double low = dtype_of(graph, quantize.outputs[0]) == DataType::kInt8 ? -128 : 0;
-  const double middle =
-      zero == kNone
-          ? 0
-          : static_cast<double>(reference::to_int64s(graph.values[zero].constant->view())[0]);
-  return {low - middle, low + 255 - middle};
-}
-
-/// Are both bounds of a ClipByValue where such a Quantize saturates, or beyond?
-bool saturates_as_well(const Graph& graph, const Node& clip, const ByteRange& range) {
-  const auto bound = [&](std::size_t i, double none) {
-    return has_input(clip, i) ? to_doubles(*constant_input(graph, clip, i)) : std::vector{none};
-  };
-  return std::ranges::all_of(bound(1, range.low),
-                             [&](double low) { return std::nearbyint(low) <= range.low; }) &&
-         std::ranges::all_of(bound(2, range.high),
-                             [&](double high) { return std::nearbyint(high) >= range.high; });
-}
-
-/// Takes what clips in front of the Quantize without a change of its bytes out of the path.
-void drop_clips(Graph& graph, std::vector<NodeId> path) {
-  if (path.empty()) return;
-  const ByteRange range = byte_range(graph, graph.nodes[path.back()]);
-  for (path.pop_back(); !path.empty(); path.pop_back()) {
-    const Node& node = graph.nodes[path.back()];
-    if (!is_type(node, "ClipByValue") || !saturates_as_well(graph, node, range) ||
-        !bypass(graph, path.back(), node.inputs[0]))
-      return;
-  }
-}
-
 /// Puts the product in the place of `old`, the last of which gives its value out.
 bool replace(Graph& graph, const std::vector<NodeId>& old, const Product& p) {
   const std::string stem = graph.nodes[old.front()].name;
@@ -191,7 +152,6 @@ bool replace(Graph& graph, const std::vector<NodeId>& old, const Product& p) {
   std::vector<double> multiplier = scales(p);
   const std::vector<NodeId> path = path_to_quantize(graph, output);
   const double divisor = take_scale(graph, path);
-  drop_clips(graph, path);
   for (double& each : multiplier) each /= divisor;
   const ValueId factors = add_floats(graph, stem + "_multiplier",
                                      {static_cast<std::int64_t>(multiplier.size())}, multiplier);

@@ -33,6 +33,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "expand_qlinear",
                                              "pack_weights",
                                              "fuse_quantized",
+                                             "drop_saturated_clips",
                                              "sink_dequantize",
                                              "fold_dequantized",
                                              "eliminate_dead_code",

@@ -52,7 +52,7 @@ const PassCase kQuantisedCases[] = {
        e = QuantizeLinear (r, t, u)
        y = DequantizeLinear (e, t, u)
      })"},
-    {"fuse_quantized_drops_clip", "fuse_quantized",
+    {"drop_saturated_clips_scaled", "fuse_quantized drop_saturated_clips",
      R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
          <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
           float ws = {0.01}, float low = {0}, float high = {6}, float t = {0.023529412}, uint8 u = {0}> {
@@ -64,7 +64,7 @@ const PassCase kQuantisedCases[] = {
        e = QuantizeLinear (r, t, u)
        y = DequantizeLinear (e, t, u)
      })"},
-    {"fuse_quantized_keeps_upper_bound", "fuse_quantized",
+    {"drop_saturated_clips_keeps_upper_bound", "fuse_quantized drop_saturated_clips",
      R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
          <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
           float ws = {0.01}, float low = {0}, float high = {6}, float t = {0.03}, uint8 u = {0}> {
@@ -76,7 +76,7 @@ const PassCase kQuantisedCases[] = {
        e = QuantizeLinear (r, t, u)
        y = DequantizeLinear (e, t, u)
      })"},
-    {"fuse_quantized_keeps_lower_bound", "fuse_quantized",
+    {"drop_saturated_clips_keeps_lower_bound", "fuse_quantized drop_saturated_clips",
      R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
          <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
           float ws = {0.01}, float low = {0}, float high = {6}, float t = {0.02}, uint8 u = {3}> {
@@ -87,6 +87,20 @@ const PassCase kQuantisedCases[] = {
        r = Clip (c, low, high)
        e = QuantizeLinear (r, t, u)
        y = DequantizeLinear (e, t, u)
+     })"},
+    {"drop_saturated_clips", "drop_saturated_clips",
+     R"(g (float[1,2,5,5] x, float[1,2,5,5] y) => (uint8[1,2,5,5] a, uint8[1,2,5,5] b, int8[1,2,5,5] c, uint8[1,2,5,5] d, float[1,2,5,5] r5)
+         <float s = {0.02}, uint8 z = {0}, uint8 middle = {128}, int8 least = {-128}, float low = {-2.56}, float high = {2.54}> {
+       sum = Add (x, y)
+       r1 = Relu (sum)
+       a = QuantizeLinear (r1, s, z)
+       r2 = Relu (sum)
+       b = QuantizeLinear (r2, s, middle)
+       r3 = Clip (sum, low, high)
+       r4 = Relu (r3)
+       c = QuantizeLinear (r4, s, least)
+       r5 = Relu (sum)
+       d = QuantizeLinear (r5, s, z)
      })"},
     {"fuse_quantized_matmul", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
          <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
