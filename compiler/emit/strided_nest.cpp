@@ -109,11 +109,24 @@ std::vector<std::int64_t> blocks_up_to(std::int64_t extent) {
   return values;
 }
 
-TilingAxes<NestTiling> nest_axes(const StridedNest& nest, const Soc& soc,
+/// Parts of a row of some operations each, of whole loop iterations; the whole row as 0, first. Rows of few elements that take long, such as
+/// the means of some images, are parted too: threads have nothing else to share.
+std::vector<std::int64_t> parts_of_row(std::int64_t row, std::int64_t iteration, const Soc& soc,
+                                       std::int64_t cost) {
+  const std::int64_t operations = std::int64_t{16} * soc.vector_lanes();
+  std::int64_t least = operations;
+  while (least % (4 * iteration) == 0 && least / 4 * cost >= operations) least /= 4;
+  std::vector<std::int64_t> parts = {0};
+  for (std::int64_t part = least; part < row; part *= 4) parts.push_back(part);
+  return parts;
+}
+
+TilingAxes<NestTiling> nest_axes(const StridedNest& nest, const Soc& soc, int lanes,
+                                 std::int64_t cost,
                                  const TilingAxes<NestTiling>::Axis& in_flight) {
-  std::vector<std::int64_t> inner = {0};
-  for (std::int64_t block = 16 * soc.vector_lanes(); block < nest.inner(); block *= 4)
-    inner.push_back(block);
+  const bool is_unrolled = in_flight.field == &NestTiling::unroll;
+  const std::int64_t iteration = lanes * (is_unrolled ? in_flight.values.back() : 1);
+  const std::vector<std::int64_t> inner = parts_of_row(nest.inner(), iteration, soc, cost);
   return {{"row_block", &NestTiling::row_block, blocks_up_to(nest.rows())},
           {"inner_block", &NestTiling::inner_block, inner},
           in_flight};
@@ -170,11 +183,11 @@ void emit_nest(Builder& builder, const StridedNest& nest, const NestTiling& tili
 
 NestPlan::NestPlan(const Task& task, const FormatChoice& format, const Soc& soc,
                    const StridedNest& nest, int lanes, std::int64_t cost, const InFlight& in_flight)
-    : Plan(task, format, soc, nest_axes(nest, soc, in_flight.axis).schedule_axes()),
+    : Plan(task, format, soc, nest_axes(nest, soc, lanes, cost, in_flight.axis).schedule_axes()),
       nest_(nest),
       lanes_(lanes),
       cost_(cost),
-      axes_(nest_axes(nest, soc, in_flight.axis)) {
+      axes_(nest_axes(nest, soc, lanes, cost, in_flight.axis)) {
   start_.*in_flight.axis.field = in_flight.by_default;
 }
 
