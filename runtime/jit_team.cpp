@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "profiler/recorder.h"
 #include "runtime/threads/helper_threads.h"
 
 namespace aoe::runtime {
@@ -14,25 +15,29 @@ JitTeam::JitTeam(int threads, std::uint64_t scratch_bytes, ThreadTeam team)
       scratch_(scratch_stride_ * static_cast<std::size_t>(threads)) {
 }
 
-void JitTeam::run(std::span<const JitStage> stages, const TaskRecording& recording) {
+void JitTeam::run(std::span<JitStage> stages, const TaskRecording& recording) {
   if (team_ == ThreadTeam::kOpenMp && threads_ > 1)
     run_in_region(stages, recording);
   else
     run_with_helpers(stages, recording);
 }
 
-void JitTeam::run_with_helpers(std::span<const JitStage> stages, const TaskRecording& recording) {
+void JitTeam::run_with_helpers(std::span<JitStage> stages, const TaskRecording& recording) {
   HelperThreads& helpers = HelperThreads::of_this_thread(threads_ - 1);
   TaskClock clock(recording);
-  for (const JitStage& stage : stages) {
-    for (std::int64_t round = 0; round < stage.rounds; ++round)
+  for (JitStage& stage : stages) {
+    for (std::int64_t round = 0; round < stage.rounds; ++round) {
+      const std::uint64_t begin = profiler::now_ticks();
       helpers.run({.function = stage.function,
                    .buffers = stage.buffers,
                    .first = round * stage.extent,
                    .extent = stage.extent,
                    .scratch = scratch_.at(0),
-                   .scratch_stride = scratch_stride_},
+                   .scratch_stride = scratch_stride_,
+                   .pieces = good_pieces(stage.ticks)},
                   threads_);
+      stage.ticks = profiler::now_ticks() - begin;
+    }
     if (stage.ends_step) clock.task_done(stage.step_name, stage.step);
   }
 }

@@ -20,6 +20,7 @@ struct JitStage {
   int step = 0;                 ///< index in the om
   std::uint32_t step_name = 0;  ///< interned
   bool ends_step = false;
+  std::uint64_t ticks = 0;  ///< that its last round took
 };
 
 class JitTeam {
@@ -28,10 +29,10 @@ class JitTeam {
   JitTeam(int threads, std::uint64_t scratch_bytes, ThreadTeam team);
 
   /// Runs the stages in order, each on as many threads as it has iterations for. The helpers are the calling thread's.
-  void run(std::span<const JitStage> stages, const TaskRecording& recording);
+  void run(std::span<JitStage> stages, const TaskRecording& recording);
 
  private:
-  void run_with_helpers(std::span<const JitStage> stages, const TaskRecording& recording);
+  void run_with_helpers(std::span<JitStage> stages, const TaskRecording& recording);
   void run_in_region(std::span<const JitStage> stages, const TaskRecording& recording);
   void run_as_member(std::span<const JitStage> stages, int member, int team_size,
                      const TaskRecording& recording);

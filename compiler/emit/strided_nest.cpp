@@ -122,8 +122,7 @@ std::vector<std::int64_t> parts_of_row(std::int64_t row, std::int64_t iteration,
 }
 
 TilingAxes<NestTiling> nest_axes(const StridedNest& nest, const Soc& soc, int lanes,
-                                 std::int64_t cost,
-                                 const TilingAxes<NestTiling>::Axis& in_flight) {
+                                 std::int64_t cost, const TilingAxes<NestTiling>::Axis& in_flight) {
   const bool is_unrolled = in_flight.field == &NestTiling::unroll;
   const std::int64_t iteration = lanes * (is_unrolled ? in_flight.values.back() : 1);
   const std::vector<std::int64_t> inner = parts_of_row(nest.inner(), iteration, soc, cost);

@@ -34,10 +34,9 @@ std::optional<Bounds> bounds_of(const Graph& graph, const Node& node) {
 /// The least and the largest byte that a Quantize can give, less its zero point.
 Bounds bytes_of(const Graph& graph, const Node& quantize, const Quantization& q) {
   const double least = dtype_of(graph, quantize.outputs[0]) == DataType::kInt8 ? -128 : 0;
-  const double zero =
-      q.zero_value == kNone
-          ? 0
-          : static_cast<double>(reference::to_int64s(graph.values[q.zero_value].constant->view())[0]);
+  const double zero = q.zero_value == kNone ? 0
+                                            : static_cast<double>(reference::to_int64s(
+                                                  graph.values[q.zero_value].constant->view())[0]);
   return {.low = least - zero, .high = least + 255 - zero};
 }
 

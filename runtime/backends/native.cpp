@@ -34,7 +34,7 @@ class NativeThreads final : public native::Threads {
   void run(std::int64_t extent, const native::Part& part) override {
     Loop loop{.part = part};
     void* const buffers[] = {&loop};
-    const JitStage stage = {.function = run_part, .buffers = buffers, .extent = extent};
+    JitStage stage = {.function = run_part, .buffers = buffers, .extent = extent};
     team_.run({&stage, 1}, {});
     if (loop.error) std::rethrow_exception(loop.error);
   }

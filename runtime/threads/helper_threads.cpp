@@ -33,6 +33,8 @@ constexpr std::uint64_t kLateShare = 4;
 constexpr std::uint64_t kAwayFactor = 8;
 constexpr auto kLongestAway = std::chrono::milliseconds(100);
 
+constexpr int kMostPieces = 8;
+
 /// What a thread leaves behind when it ends.
 struct OfThread {
   std::unique_ptr<HelperThreads> helpers;
@@ -45,6 +47,11 @@ struct OfThread {
 };
 
 }  // namespace
+
+int good_pieces(std::uint64_t ticks) {
+  constexpr std::uint64_t kPieceTicks = 100'000;
+  return static_cast<int>(std::clamp<std::uint64_t>(ticks / kPieceTicks, 1, kMostPieces));
+}
 
 HelperThreads& HelperThreads::of_this_thread(int helpers) {
   thread_local OfThread mine;
@@ -59,7 +66,8 @@ HelperThreads& HelperThreads::of_this_thread(int helpers) {
 
 HelperThreads::HelperThreads(int helpers) {
   helpers = std::min(helpers, static_cast<int>(kMostThreads) - 1);
-  claims_ = std::make_unique<Claim[]>(static_cast<std::size_t>(helpers) + 1);
+  claims_ = std::make_unique<Claim[]>(
+      std::min<std::size_t>(static_cast<std::size_t>(helpers + 1) * kMostPieces, kMostThreads));
   const SignalsBlocked blocked;
   try {
     for (int i = 1; i <= helpers; ++i) threads_.emplace_back([this, i] { serve(i); });
@@ -81,7 +89,12 @@ HelperThreads::~HelperThreads() {
 
 void HelperThreads::run(const ParallelLoop& loop, int threads) {
   const int members = std::min(threads, count() + 1);
-  const int parts = static_cast<int>(std::min<std::int64_t>(members, loop.extent));
+  const std::int64_t most_pieces = std::min({loop.extent, std::int64_t{members} * kMostPieces,
+                                             static_cast<std::int64_t>(kMostThreads)}) /
+                                   members;
+  const int pieces = static_cast<int>(std::clamp<std::int64_t>(most_pieces, 1, loop.pieces));
+  const int parts =
+      static_cast<int>(std::min<std::int64_t>(std::int64_t{members} * pieces, loop.extent));
   if (parts <= 1) {
     if (parts == 1) loop.function(loop.buffers, loop.first, loop.first + loop.extent, loop.scratch);
     return;
@@ -107,15 +120,20 @@ void HelperThreads::open(Ticket ticket) {
 }
 
 int HelperThreads::take_parts(Ticket ticket, int member) {
-  const int parts = ticket.parts();
+  const int pieces = ticket.pieces(), shares = ticket.parts() / pieces;
   int taken = 0;
-  for (int i = 0; i < parts; ++i) {
-    const int part = (member + i) % parts;
-    if (!claim(part, ticket)) continue;
-    run_part(part, parts, member);
-    ++taken;
+  for (int i = 0; i < shares; ++i) {
+    const int first = (member + i) % shares * pieces;
+    for (int piece = 0; piece < pieces; ++piece)
+      taken += take_part(ticket, i == 0 ? first + piece : first + pieces - 1 - piece, member);
   }
   return taken;
+}
+
+int HelperThreads::take_part(Ticket ticket, int part, int member) {
+  if (!claim(part, ticket)) return 0;
+  run_part(part, ticket.parts(), member);
+  return 1;
 }
 
 /// A claim of a loop that is over fails: all of its parts were claimed, then or later. By difference, since loops are

@@ -1,6 +1,7 @@
 // HelperThreads: threads that take part in the loops of the one thread that owns them, as far as they find a core to run on.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -19,7 +20,11 @@ struct ParallelLoop {
   std::int64_t first = 0, extent = 0;
   std::byte* scratch = nullptr;    ///< of the owner, then of each helper
   std::size_t scratch_stride = 0;  ///< bytes from one to the next
+  int pieces = 1;                  ///< of a thread's share, which others may take
 };
+
+/// Of a loop that took so long: a call each is nothing beside 25 us.
+int good_pieces(std::uint64_t ticks);
 
 /// Where part `part` of `parts` begins, which is where the one before ends. Rounded up, so that part 0, whose thread is never
 /// late, is the larger one and has all of a loop of one iteration.
@@ -27,10 +32,10 @@ constexpr std::int64_t part_begin(std::int64_t extent, int part, int parts) {
   return (extent * part + parts - 1) / parts;
 }
 
-/// A loop is cut into as many parts as threads were asked for. Each thread has a part of its own, so that what it wrote in
-/// one loop it finds in its caches in the next; who is done takes parts that nobody has begun. Only a part that a helper has
-/// begun is waited for: where other processes hold the cores, a helper comes late and finds nothing left, and the owner
-/// is never slower than alone but for that. (An OpenMP region waits for all of its threads to come: with one other
+/// Each thread that was asked for has a share of a loop of its own, so that what it wrote in one loop it finds in its caches in the
+/// next. A share is a part, or, of a long loop, a few in a row; who is done takes parts of others' that nobody has begun, the last ones first.
+/// Only a part that a helper has begun is waited for: where other processes hold the cores, a helper comes late and finds nothing left, and
+/// the owner is never slower than alone but for that; a core that is slower than the others does less. (An OpenMP region waits for all of its threads to come: with one other
 /// process spinning on two cores a convolution of 0.23 ms took 8 ms.)
 class HelperThreads {
  public:
@@ -56,8 +61,9 @@ class HelperThreads {
     std::uint64_t word = 0;
     int parts() const { return static_cast<int>(word & kMostThreads); }
     int members() const { return static_cast<int>(word >> 10 & kMostThreads); }
+    int pieces() const { return std::max(1, parts() / members()); }
   };
-  static constexpr std::uint64_t kMostThreads = 1023;
+  static constexpr std::uint64_t kMostThreads = 1023;  ///< parts as well
 
   void serve(int member);
   Ticket wait_for_loop_after(Ticket seen);
@@ -65,6 +71,7 @@ class HelperThreads {
   void open(Ticket ticket);
   /// Runs parts that nobody has begun, the member's own first. How many.
   int take_parts(Ticket ticket, int member);
+  int take_part(Ticket ticket, int part, int member);
   bool claim(int part, Ticket ticket);
   void run_part(int part, int parts, int member) const;
   void wait_for_helpers(std::uint32_t finished);

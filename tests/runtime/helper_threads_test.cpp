@@ -41,7 +41,7 @@ void count(void* const* buffers, std::int64_t begin, std::int64_t end, void* scr
 }
 
 /// Runs the loop, and says whether each iteration was carried out once.
-bool runs_each_once(HelperThreads& helpers, std::int64_t extent, int threads) {
+bool runs_each_once(HelperThreads& helpers, std::int64_t extent, int threads, int pieces = 1) {
   Counts counts(static_cast<std::size_t>(extent));
   void* buffers[] = {&counts};
   const auto scratch =
@@ -50,9 +50,10 @@ bool runs_each_once(HelperThreads& helpers, std::int64_t extent, int threads) {
                .buffers = buffers,
                .extent = extent,
                .scratch = scratch.get(),
-               .scratch_stride = kScratchBytes},
+               .scratch_stride = kScratchBytes,
+               .pieces = pieces},
               threads);
-  EXPECT_LE(counts.calls, threads);
+  EXPECT_LE(counts.calls, threads * pieces);
   return std::ranges::all_of(counts.times, [](const auto& times) { return times == 1; });
 }
 
@@ -62,8 +63,9 @@ TEST(HelperThreads, RunEachIterationOnceWhateverTheExtentAndTheThreads) {
     ASSERT_EQ(team.count(), helpers);
     for (const int threads : {1, 2, 3, 6, 9})  // more than there are, too
       for (const std::int64_t extent : {0, 1, 2, 3, 7, 100})
-        EXPECT_TRUE(runs_each_once(team, extent, threads))
-            << helpers << " helpers, " << threads << " threads, " << extent << " iterations";
+        for (const int pieces : {1, 3, 8, 20})
+          EXPECT_TRUE(runs_each_once(team, extent, threads, pieces))
+              << helpers << " helpers, " << threads << " threads, " << extent << " iterations";
   }
 }
 
@@ -73,7 +75,8 @@ TEST(HelperThreads, ManyShortLoopsAfterPausesOfAllLengths) {
   HelperThreads team(3);
   for (int i = 0; i < 20'000; ++i) {
     ASSERT_TRUE(runs_each_once(team, static_cast<std::int64_t>(random() % 9),
-                               1 + static_cast<int>(random() % 4)))
+                               1 + static_cast<int>(random() % 4),
+                               1 + static_cast<int>(random() % 3)))
         << "loop " << i << ", seed " << kSeed;
     // Helpers spin, or are about to sleep, or asleep.
     if (i % 100 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 400));
@@ -116,6 +119,36 @@ TEST(HelperThreads, AHelperThatDoesNotComeIsNotWaitedFor) {
   may_go_on = true;
   EXPECT_TRUE(runs_each_once(team, 8, 2));
   ::sigaction(SIGUSR2, &before, nullptr);
+}
+
+/// In its first piece until all others are done, which the owner has to take over.
+TEST(HelperThreads, WhatAHelperThatIsHeldUpHasNotBegunOthersTake) {
+  struct Shared {
+    std::thread::id owner = std::this_thread::get_id();
+    std::atomic<int> done{0};
+    std::atomic<bool> is_helped{false};
+  } shared;
+  constexpr int kIterations = 16;
+  const auto work = [](void* const* buffers, std::int64_t begin, std::int64_t end, void*) {
+    Shared& with = *static_cast<Shared*>(buffers[0]);
+    const auto until = [](const auto& is_so) {
+      for (int ms = 0; !is_so() && ms < 5000; ++ms)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(is_so());
+    };
+    const bool is_owner = std::this_thread::get_id() == with.owner;
+    if (is_owner) {
+      until([&] { return with.is_helped.load(); });
+    } else {
+      with.is_helped = true;
+      until([&] { return with.done >= kIterations - kIterations / 8; });
+    }
+    with.done += static_cast<int>(end - begin);
+  };
+  HelperThreads team(1);
+  void* buffers[] = {&shared};
+  team.run({.function = work, .buffers = buffers, .extent = kIterations, .pieces = 4}, 2);
+  EXPECT_EQ(shared.done, kIterations);
 }
 
 TEST(HelperThreads, EachThreadOfAProgramHasItsOwn) {

@@ -53,7 +53,7 @@ TEST(ThreadTeam, ARoundBeginsWhenTheOneBeforeHasEnded) {
       std::vector<std::int64_t> values(static_cast<std::size_t>(kParts * (kRounds + 1)), 1);
       void* const buffers[] = {values.data()};
       make_way_for(team);
-      const JitStage stage = {
+      JitStage stage = {
           .function = add_up, .buffers = buffers, .extent = kParts, .rounds = kRounds};
       JitTeam(threads, 0, team).run({&stage, 1}, {});
       for (std::int64_t i = 0, expected = 1; i < std::ssize(values); ++i) {
