@@ -29,6 +29,7 @@ struct Settings {
   double seconds = 0.25;
   double limit = 1e-3;
   int disturbers = 0;
+  bool slow_core = false;
   bool mixed_precision = false;
   std::string input_shape;  ///< as of atc
   std::string sizes;        ///< of runs, where these leave some open
@@ -88,7 +89,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   row.hits = tuned.bank_hits();
   row.subgraph_hits = model.subgraphs.size();
 
-  const Disturbers disturbers(settings.disturbers);
+  const Disturbers disturbers(settings.disturbers, settings.slow_core);
   std::vector<double> peer_ms, untuned_ms, tuned_ms, untuned_ratio, tuned_ratio;
   for (int round = -1; round < settings.rounds; ++round) {
     double ms[3] = {};
@@ -181,6 +182,8 @@ int main(int argc, char** argv) {
                                 "compile the tuned om with --precision_mode=allow_mix_precision")(
       "disturbers", po::value(&settings.disturbers)->default_value(0),
       "processes that spin on the cores while times are taken")(
+      "slow_core", po::bool_switch(&settings.slow_core),
+      "one core at half its speed while times are taken; needs CAP_SYS_NICE")(
       "input_shape", po::value(&settings.input_shape), "of inputs with open sizes, as of atc")(
       "sizes", po::value(&settings.sizes), "of runs, where --input_shape leaves some open")(
       "feed", po::value(&settings.feed),
