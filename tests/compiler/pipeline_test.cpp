@@ -75,6 +75,31 @@ TEST(Pipeline, MakesOneOmOfSeveralGears) {
   EXPECT_FALSE(om_model(compile(model, {.soc = detect_soc(1)}).om, model.gears).oms.empty());
 }
 
+std::string text_of(const std::string& model, const ModelSource& asked = {}) {
+  ModelSource source = asked;
+  source.path = "m";
+  source.bytes = std::make_shared<const std::string>(tests::model_bytes(model));
+  return prepare(source, on_this_machine()).graph.to_text();
+}
+
+std::string stem(int image, int window, int stride) {
+  return fmt::format(
+      "g (float[1,3,{0},{0}] x) => (float[1,N,H,W] y) <float[64,3,{1},{1}] w> "
+      "{{ c = Conv <strides = [{2},{2}]> (x, w) y = Relu (c) }}",
+      image, window, stride);
+}
+
+TEST(Pipeline, FirstConvolutionsAreOverBlocksOfPixelsWhereThatTakesLess) {
+  EXPECT_NE(text_of(stem(112, 8, 2)).find("SpaceToDepth"), std::string::npos);
+  EXPECT_EQ(text_of(stem(112, 3, 2)).find("SpaceToDepth"), std::string::npos) << "too few taps";
+  EXPECT_EQ(text_of(stem(112, 8, 2), {.disabled_passes = {"block_stems"}}).find("SpaceToDepth"),
+            std::string::npos);
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(stem(112, 8, 2)));
+  const graph::Graph before = graph::import_onnx(graph::OnnxBytes{*bytes, "m"}, {});
+  const PreparedModel model = prepare({.path = "m", .bytes = bytes}, on_this_machine());
+  expect_compiled_like_reference(model.graph, options_for(detect_soc(1)), before);
+}
+
 std::set<std::string> symbols_of(const char* model) {
   const auto bytes = std::make_shared<const std::string>(tests::model_bytes(model));
   const PreparedModel prepared = prepare({.path = "m", .bytes = bytes}, on_this_machine());
