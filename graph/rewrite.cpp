@@ -2,6 +2,7 @@
 #include "graph/rewrite.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -131,12 +132,14 @@ std::vector<NodeId> functions_behind(const Graph& graph, ValueId value) {
 ConstantPtr as_right_factor(const Constant& weights) {
   const Shape& shape = weights.desc().shape;
   const std::int64_t out = shape[0], in = element_count({shape.begin() + 1, shape.end()});
-  auto factor =
-      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {in, out}});
-  const auto* from = static_cast<const float*>(weights.data());
-  auto* to = static_cast<float*>(factor->mutable_data());
+  const DataType dtype = weights.desc().dtype;
+  auto factor = std::make_shared<Constant>(TensorDesc{.dtype = dtype, .shape = {in, out}});
+  const std::size_t bytes = size_bytes(dtype);
+  const auto* from = static_cast<const char*>(weights.data());
+  auto* to = static_cast<char*>(factor->mutable_data());
   for (std::int64_t o = 0; o < out; ++o)
-    for (std::int64_t i = 0; i < in; ++i) to[i * out + o] = from[o * in + i];
+    for (std::int64_t i = 0; i < in; ++i, from += bytes)
+      std::memcpy(to + static_cast<std::size_t>(i * out + o) * bytes, from, bytes);
   return factor;
 }
 

@@ -37,7 +37,7 @@ bool ints_of(const Graph& graph, const Node& node, const std::string& attribute,
 
 /// Whether every integer that the attribute has, if there is one, is `value`.
 bool is_all(const Node& node, const std::string& attribute, std::int64_t value);
-/// Weights of a convolution, [out][in][row][column], as the right factor of a product: [in, row, column][out], of float32.
+/// Weights of a convolution, [out][in][row][column], as the right factor of a product: [in, row, column][out].
 ConstantPtr as_right_factor(const Constant& weights);
 
 /// The elementwise functions that follow the value, each the only one to read what the one before makes. What else they read is one

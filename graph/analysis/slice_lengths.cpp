@@ -89,8 +89,9 @@ bool keeps_places(const Graph& graph, const Node& node) {
   if (def->kind == OpKind::kReduction)
     return is_rest_known && node.op.attrs.get_int("keepdims", 1) != 0;
   if (!is_rest_known) return false;
+  const bool is_product = is_type(node, "MatMulV2") || is_type(node, "QuantMatMul");
   return is_type(node, "WeightQuantBatchMatmulV2") ||
-         (is_type(node, "MatMulV2") && shape_of(graph, node.inputs[1]).size() == 2);
+         (is_product && shape_of(graph, node.inputs[1]).size() == 2);
 }
 
 }  // namespace

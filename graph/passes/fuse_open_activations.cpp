@@ -59,7 +59,8 @@ bool quantizes(const Graph& graph, const Node& node, ValueId value) {
 
 /// The Quantize behind a convolution of bytes, and an activation between them.
 std::vector<NodeId> steps_of_bytes(const Graph& graph, const Node& node) {
-  if (!is_open_convolution(graph, node, "QuantConv2D")) return {};
+  const bool has_channels_last = !node.is_dead && is_type(node, "NhwcQuantConv2D");
+  if (!has_channels_last && !is_open_convolution(graph, node, "QuantConv2D")) return {};
   std::vector<NodeId> steps;
   ValueId value = node.outputs[0];
   NodeId next = sole_consumer(graph, value);

@@ -1,12 +1,13 @@
 // put_channels_last: over images whose height or width only a run can tell, pointwise and depthwise convolutions, and what stands
-// between them and is elementwise, work on images whose channels come last. Pointwise ones are products of open rows then, for which
-// map_slices has generated code with all that follows them; the others are NhwcConv2D, whose native kernel reads vectors of channels.
-// Where sizes are known Formats do the same.
+// between them and is elementwise, work on images whose channels come last, of float32 or bytes. Pointwise ones are products of open rows
+// then, for which map_slices has generated code with all that follows them; the others are NhwcConv2D or NhwcQuantConv2D, whose native
+// kernels read vectors of channels. Where sizes are known Formats do the same.
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "graph/analysis/open_images.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "reference/windows/nhwc.h"
@@ -14,46 +15,7 @@
 namespace aoe::graph {
 namespace {
 
-constexpr std::size_t kImageRank = 4, kOutDim = 0, kInDim = 1, kHeightDim = 2, kWidthDim = 3;
-/// Of a dense window: kept transformed they take four times their memory, 64 MB of these. Larger ones have few pixels in networks, and keep
-/// planes.
-constexpr std::int64_t kMostWeights = 4'000'000;
-/// Images of so few channels, as networks begin with, cost nothing to be turned.
-constexpr std::int64_t kFewChannels = 4;
-
 const std::vector<std::int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2};
-
-bool is_open_image(const Graph& graph, ValueId value) {
-  if (value == kNone) return false;
-  const TensorDesc& desc = graph.values[value].desc;
-  return desc.dtype == DataType::kFloat && desc.shape.size() == kImageRank &&
-         desc.shape[kInDim] != kUnknownDim &&
-         (desc.shape[kHeightDim] == kUnknownDim || desc.shape[kWidthDim] == kUnknownDim);
-}
-
-/// One number for each channel, or one for all.
-bool is_channel_vector(const Shape& shape) {
-  const std::size_t rank = shape.size();
-  if (rank == kImageRank) return shape[kHeightDim] == 1 && shape[kWidthDim] == 1;
-  return rank + 1 == kImageRank && shape[rank - 2] == 1 && shape[rank - 1] == 1;
-}
-
-bool is_one_element(const Shape& shape) {
-  return std::ranges::all_of(shape, [](std::int64_t dim) { return dim == 1; });
-}
-
-enum class Kind {
-  kNone,
-  kPointwise,
-  kWindow,
-  kDense,
-  kElementwise,
-  kMean,
-  kPool,
-  kConcat,
-  kSplit,
-  kResize
-};
 
 class ChannelsLast {
  public:
@@ -72,87 +34,13 @@ class ChannelsLast {
  private:
   // ---- which nodes ----
 
-  Kind kind_of_convolution(const Node& node) const {
-    const auto& attrs = node.op.attrs;
-    if (!is_open_image(graph_, node.inputs[0]) || !is_open_image(graph_, node.outputs[0]) ||
-        attrs.get_int("input_shuffle", 1) != 1 || !is_float_constant(graph_, node, 1) ||
-        (has_input(node, 2) && !is_float_constant(graph_, node, 2)))
-      return Kind::kNone;
-    const Shape& weight = shape_of(graph_, node.inputs[1]);
-    const std::int64_t groups = attrs.get_int("group", 1);
-    const auto pads = attrs.get_ints("pads", {});
-    if (std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; })) return Kind::kNone;
-    if (groups == 1 && weight[kHeightDim] * weight[kWidthDim] == 1 && is_all(node, "strides", 1) &&
-        is_all(node, "pads", 0))
-      return Kind::kPointwise;
-    const bool is_depthwise = weight[kInDim] == 1 && weight[kOutDim] == groups &&
-                              shape_of(graph_, node.inputs[0])[kInDim] == groups;
-    const bool is_first = groups == 1 && weight[kInDim] <= kFewChannels;
-    if (is_depthwise || is_first) return Kind::kWindow;
-    return groups == 1 && element_count(weight) <= kMostWeights ? Kind::kDense : Kind::kNone;
-  }
-
-  bool is_elementwise(const Node& node) const {
-    if (!reference::is_elementwise(node.op) || node.op.body != nullptr ||
-        node.outputs.size() != 1 || !is_open_image(graph_, node.outputs[0]))
-      return false;
-    const Shape& shape = shape_of(graph_, node.outputs[0]);
-    return std::ranges::all_of(node.inputs, [&](ValueId input) {
-      if (input == kNone) return true;
-      const Shape& given = shape_of(graph_, input);
-      return is_one_element(given) || is_channel_vector(given) ||
-             (is_open_image(graph_, input) && given[kInDim] == shape[kInDim]);
-    });
-  }
-
-  bool reads_turned(const Node& node) const {
-    return std::ranges::any_of(node.inputs,
-                               [&](ValueId value) { return will_turn_.contains(value); });
-  }
-
-  Kind kind_of(const Node& node) const {
-    if (node.is_dead || !node.bodies.empty() || node.outputs.empty()) return Kind::kNone;
-    if (is_type(node, "Conv2D")) return kind_of_convolution(node);
-    if (!reads_turned(node)) return Kind::kNone;
-    if (is_type(node, "GlobalAveragePool")) return Kind::kMean;
-    if (is_type(node, "MaxPoolV3") || is_type(node, "AvgPoolV2"))
-      return node.outputs.size() == 1 ? Kind::kPool : Kind::kNone;
-    if (is_type(node, "ConcatV2")) return kind_of_concat(node);
-    if (is_type(node, "SplitV")) return is_along_channels(node) ? Kind::kSplit : Kind::kNone;
-    if (is_type(node, "Resize")) return is_by_scales(node) ? Kind::kResize : Kind::kNone;
-    return is_elementwise(node) ? Kind::kElementwise : Kind::kNone;
-  }
-
-  static bool is_along_channels(const Node& node) {
-    const std::int64_t axis = node.op.attrs.get_int("axis", 0);
-    return axis == static_cast<std::int64_t>(kInDim) ||
-           axis == static_cast<std::int64_t>(kInDim) - 4;
-  }
-
-  /// Which are known, one for each dimension.
-  bool is_by_scales(const Node& node) const {
-    constexpr std::size_t kRegion = 1, kScales = 2, kSizes = 3;
-    const bool has_region =
-        has_input(node, kRegion) && shape_of(graph_, node.inputs[kRegion]) != Shape{0};
-    return !has_region && is_float_constant(graph_, node, kScales) &&
-           shape_of(graph_, node.inputs[kScales]) == Shape{kImageRank} &&
-           !has_input(node, kSizes) && !node.op.attrs.has("axes");
-  }
-
-  Kind kind_of_concat(const Node& node) const {
-    return is_along_channels(node) &&
-                   std::ranges::all_of(node.inputs,
-                                       [&](ValueId value) { return will_turn_.contains(value); })
-               ? Kind::kConcat
-               : Kind::kNone;
-  }
-
   void take(NodeId id) {
     const Node& node = graph_.nodes[id];
-    const Kind kind = kind_of(node);
-    if (kind == Kind::kNone) return;
+    const ImageOp kind =
+        image_op_of(graph_, node, [&](ValueId value) { return will_turn_.contains(value); });
+    if (kind == ImageOp::kOther) return;
     taken_.emplace(id, kind);
-    if (kind == Kind::kMean) return;
+    if (kind == ImageOp::kMean) return;
     for (const ValueId output : node.outputs)
       if (output != kNone) will_turn_.insert(output);
   }
@@ -182,11 +70,6 @@ class ChannelsLast {
                                [&](NodeId reader) { return !taken_.contains(reader); });
   }
 
-  /// What a convolution gains.
-  static int gain(Kind kind) {
-    return kind == Kind::kPointwise || kind == Kind::kWindow || kind == Kind::kDense ? 1 : 0;
-  }
-
   /// Each image that has to be turned takes about as long as two convolutions save.
   void drop_what_does_not_pay(const std::vector<NodeId>& order) {
     constexpr int kConvolutionsOfImage = 2, kFewest = 3;
@@ -205,7 +88,7 @@ class ChannelsLast {
     for (const auto& [id, kind] : taken_) {
       const Node& node = graph_.nodes[id];
       Sum& sum = sums[root(id)];
-      sum.gain += gain(kind);
+      sum.gain += is_convolution(kind) ? 1 : 0;
       for (const ValueId value : node.inputs)
         if (value != kNone && is_image_between(value) && !will_turn_.contains(value) &&
             outside.insert(value).second)
@@ -269,20 +152,20 @@ class ChannelsLast {
   void turn(NodeId id) {
     Node node = graph_.nodes[id];
     switch (taken_.at(id)) {
-      case Kind::kPointwise:
+      case ImageOp::kPointwise:
         return turn_pointwise(id, node);
-      case Kind::kMean:
+      case ImageOp::kMean:
         return turn_mean(id, node);
-      case Kind::kPool:
+      case ImageOp::kPool:
         node.op.type = "Nhwc" + node.op.type;
         node.op.version = 1;
         node.inputs[0] = last(node.inputs[0]);
         break;
-      case Kind::kSplit:
+      case ImageOp::kSplit:
         node.op.attrs.set("axis", std::int64_t{3});
         node.inputs[0] = last(node.inputs[0]);
         break;
-      case Kind::kResize: {
+      case ImageOp::kResize: {
         constexpr std::size_t kScales = 2;
         const std::vector<double> scales = to_doubles(*constant_input(graph_, node, kScales));
         node.inputs[0] = last(node.inputs[0]);
@@ -290,11 +173,11 @@ class ChannelsLast {
                                           {scales[0], scales[2], scales[3], scales[1]});
         break;
       }
-      case Kind::kDense:
-      case Kind::kWindow:
+      case ImageOp::kDense:
+      case ImageOp::kWindow:
         turn_window(node);
         break;
-      case Kind::kConcat:
+      case ImageOp::kConcat:
         node.op.attrs.set("axis", std::int64_t{3});
         [[fallthrough]];
       default:
@@ -306,7 +189,8 @@ class ChannelsLast {
   }
 
   void turn_window(Node& node) {
-    node.op.type = "NhwcConv2D";
+    node.op.type = "Nhwc" + node.op.type;
+    node.op.version = reference::ops().find(node.op.type)->versions.back();
     const ValueId x = node.inputs[0];
     const bool is_first = shape_of(graph_, x)[kInDim] <= kFewChannels &&
                           node.op.attrs.get_int("group", 1) == 1 && !turned_.contains(x);
@@ -321,9 +205,14 @@ class ChannelsLast {
     const ValueId weights = add_constant(graph_, graph_.values[node.inputs[1]].name + "_turned",
                                          as_right_factor(*constant_input(graph_, node, 1)));
     const ValueId result = add_turned(node.outputs[0]);
-    Node product{
-        .name = node.name, .op = call_of("MatMulV2"), .inputs = {x, weights}, .outputs = {result}};
-    if (!has_input(node, 2)) {
+    const bool has_bytes = is_type(node, "QuantConv2D");
+    Node product{.name = node.name,
+                 .op = call_of(has_bytes ? "QuantMatMul" : "MatMulV2"),
+                 .inputs = {x, weights},
+                 .outputs = {result}};
+    if (has_bytes)  // bias and multipliers are of the product
+      product.inputs.insert(product.inputs.end(), node.inputs.begin() + 2, node.inputs.end());
+    if (has_bytes || !has_input(node, 2)) {
       replace_nodes(graph_, {id}, std::move(product));
       return;
     }
@@ -356,7 +245,7 @@ class ChannelsLast {
   }
 
   Graph& graph_;
-  std::map<NodeId, Kind> taken_;
+  std::map<NodeId, ImageOp> taken_;
   std::set<ValueId> will_turn_;                ///< what taken nodes make
   std::map<NodeId, NodeId> parent_;            ///< of nodes that are joined by turned images
   std::map<ValueId, ValueId> turned_, asked_;  ///< made so; transposed

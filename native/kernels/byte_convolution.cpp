@@ -13,11 +13,14 @@
 #include "native/wide.h"
 #include "native/windows/anchor_run.h"
 #include "native/windows/byte_call.h"
+#include "native/windows/byte_channels.h"
 #include "native/windows/byte_depthwise.h"
+#include "native/windows/byte_pixels.h"
 #include "native/windows/shifted_bytes.h"
 #include "native/windows/tap_planes.h"
 #include "reference/tensors/axes.h"
 #include "reference/tensors/quantize.h"
+#include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
 
 namespace aoe::native {
@@ -282,6 +285,34 @@ void run_bytes(const Run& run, std::size_t zeros, ChannelEnding ending) {
   ByteConvolution<Y>(run, window, zeros, std::move(ending)).run();
 }
 
+constexpr const char* kBytesLast = "NhwcQuantConv2D";
+
+/// Y: float or a byte.
+template <typename Y>
+void run_bytes_last(const Run& run, const ChannelEnding& ending) {
+  const Tensor& y = run.output(0);
+  if (y.data == nullptr || y.elements() == 0) return;
+  const reference::Window window =
+      reference::window_of(run.call.type, run.attrs, run.shape(0), run.shape(1)).value();
+  run.attrs.get_int("group", 1) == 1 ? run_byte_pixels<Y>(run, window, ending)
+                                     : run_byte_channels<Y>(run, window, ending);
+}
+
+/// Y: float or a byte.
+template <typename Y>
+void run_quantised(const Run& run, const ChannelEnding& ending) {
+  run.call.type == kBytesLast ? run_bytes_last<Y>(run, ending) : run_bytes<Y>(run, 3, ending);
+}
+
+Result<void> takes_bytes_last(const Question& question) {
+  const Shape &x = question.inputs[0].shape, &weight = question.inputs[1].shape;
+  const std::int64_t groups = question.call.attrs.get_int("group", 1);
+  if (groups != 1 && (reference::reads_planes(question.call.attrs) || weight[1] != 1 ||
+                      weight[0] != groups || x[3] != groups))
+    return Unexpected("groups of several channels");
+  return takes_byte_factors(question);
+}
+
 ChannelEnding ending_of(const Run& run) {
   return {reference::quant_parameter(run.inputs, 2, 0),
           reference::quant_parameter(run.inputs, 5, 1)};
@@ -320,7 +351,9 @@ Result<void> supports_byte_chain(const Question& question) {
   const std::vector<TensorDesc> read = read_by(steps[0], question.inputs),
                                 quantize = read_by(steps.back(), question.inputs);
   const Question anchor{steps[0].call, read, 1}, bytes{steps.back().call, quantize, 1};
-  if (auto taken = takes_byte_factors(anchor); !taken) return taken;
+  const bool is_last = steps[0].call.type == kBytesLast;
+  if (auto taken = is_last ? takes_bytes_last(anchor) : takes_byte_factors(anchor); !taken)
+    return taken;
   if (auto taken = takes_types(bytes, 1, {DataType::kFloat}); !taken) return taken;
   if (auto taken = takes_types(bytes, 2, {DataType::kInt8, DataType::kUint8}); !taken) return taken;
   const auto is_one = [&](std::size_t i) {
@@ -337,8 +370,8 @@ void run_byte_chain(const Run& run) {
   const AnchorRun anchor(run, body.steps[0], inputs);
   ChannelEnding ending = ending_of(anchor);
   ending.range = range_of(body, run.inputs);
-  run.output(0).desc.dtype == DataType::kInt8 ? run_bytes<std::int8_t>(anchor, 3, ending)
-                                              : run_bytes<std::uint8_t>(anchor, 3, ending);
+  run.output(0).desc.dtype == DataType::kInt8 ? run_quantised<std::int8_t>(anchor, ending)
+                                              : run_quantised<std::uint8_t>(anchor, ending);
 }
 
 void register_byte_convolution(KernelRegistry& registry) {
@@ -347,8 +380,11 @@ void register_byte_convolution(KernelRegistry& registry) {
                 }});
   registry.add({.type = "QuantConv2D",
                 .supports = takes_byte_factors,
-                .run = [](const Run& run) { run_bytes<float>(run, 3, ending_of(run)); },
+                .run = [](const Run& run) { run_quantised<float>(run, ending_of(run)); },
                 .is_for_open_sizes = always});
+  registry.add({.type = kBytesLast, .supports = takes_bytes_last, .run = [](const Run& run) {
+                  run_quantised<float>(run, ending_of(run));
+                }});
 }
 
 }  // namespace aoe::native

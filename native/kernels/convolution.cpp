@@ -113,8 +113,13 @@ Result<void> supports_activation(const Question& question) {
 
 // ---- or a chain of bytes ----
 
+bool is_of_bytes(const reference::Body& body) {
+  const std::string& type = body.steps[0].call.type;
+  return type == "QuantConv2D" || type == "NhwcQuantConv2D";
+}
+
 bool has_bytes(const Question& question) {
-  return is_chain(question) && question.call.body->steps[0].call.type == "QuantConv2D";
+  return is_chain(question) && is_of_bytes(*question.call.body);
 }
 
 Result<void> supports_fused(const Question& question) {
@@ -122,8 +127,7 @@ Result<void> supports_fused(const Question& question) {
 }
 
 void run_fused(const Run& run) {
-  const bool has_bytes = run.call.body->steps[0].call.type == "QuantConv2D";
-  has_bytes ? run_byte_chain(run) : run_with_activation(run);
+  is_of_bytes(*run.call.body) ? run_byte_chain(run) : run_with_activation(run);
 }
 
 /// Of a call that it supports.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstring>
 
 #include "base/ceil_div.h"
 #include "native/wide.h"
@@ -20,6 +22,7 @@ namespace {
 
 #define AOE_BLOCKS byte_blocks
 #define AOE_BYTES 32
+#define AOE_HAS_QUADS 0
 #define AOE_VECTOR AOE_WIDE
 #define AOE_MOST_ROWS 3
 #define AOE_MOST_VECTORS 2
@@ -31,6 +34,7 @@ namespace {
 #if defined(__x86_64__)
 #define AOE_BLOCKS long_byte_blocks
 #define AOE_BYTES 64
+#define AOE_HAS_QUADS 1
 #define AOE_VECTOR __attribute__((target("arch=x86-64-v4,avx512vnni")))
 #define AOE_MOST_ROWS 6
 #define AOE_MOST_VECTORS 4
@@ -43,6 +47,14 @@ namespace {
 }  // namespace
 
 void sum_products(const ByteRows& left, const ByteColumns& right, std::int64_t rows, Quad* sums) {
+#if defined(__x86_64__)
+  if (has_quads()) return long_byte_blocks::sum_products(left, right, rows, sums);
+#endif
+  byte_blocks::sum_products(left, right, rows, sums);
+}
+
+void sum_products(const ByteWindows& left, const ByteWeights& right, std::int64_t rows,
+                  Quad* sums) {
 #if defined(__x86_64__)
   if (has_quads()) return long_byte_blocks::sum_products(left, right, rows, sums);
 #endif
@@ -71,6 +83,24 @@ void make_byte_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t colum
     return long_byte_blocks::make_byte_rows(sums, rows, columns, multipliers, range, to, stride);
 #endif
   byte_blocks::make_byte_rows(sums, rows, columns, multipliers, range, to, stride);
+}
+
+void make_byte_columns(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
+                       const float* multipliers, const ByteRange& range, std::uint8_t* to,
+                       std::int64_t stride) {
+#if defined(__x86_64__)
+  if (has_quads())
+    return long_byte_blocks::make_byte_columns(sums, rows, columns, multipliers, range, to, stride);
+#endif
+  byte_blocks::make_byte_columns(sums, rows, columns, multipliers, range, to, stride);
+}
+
+AOE_WIDE void make_real_columns(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
+                                const float* multipliers, float* to, std::int64_t stride) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t j = 0; j < columns; ++j)
+      to[r * stride + j] =
+          static_cast<float>(static_cast<std::int32_t>(sums.row(r)[j])) * multipliers[j];
 }
 
 }  // namespace aoe::native

@@ -51,6 +51,18 @@ struct ChannelEnding {
     static_assert(sizeof(Byte) == 1);
     make_bytes(sums, columns, multiplier, range, reinterpret_cast<std::uint8_t*>(to));
   }
+  /// Rows of sums of pixels, of `columns` channels with a multiplier each, which is read in whole vectors.
+  void finish_columns(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
+                      const float* factors, float* to, std::int64_t stride) const {
+    make_real_columns(sums, rows, columns, factors, to, stride);
+  }
+  template <typename Byte>
+  void finish_columns(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,
+                      const float* factors, Byte* to, std::int64_t stride) const {
+    static_assert(sizeof(Byte) == 1);
+    make_byte_columns(sums, rows, columns, factors, range, reinterpret_cast<std::uint8_t*>(to),
+                      stride);
+  }
   /// Rows of sums of channels, each with its multiplier.
   template <typename Y>
   void finish_rows(Rows<const Quad> sums, std::int64_t rows, std::int64_t columns,

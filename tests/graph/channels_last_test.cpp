@@ -30,6 +30,24 @@ graph::Graph open_images(const std::string& outputs, const std::string& network)
                      13);
 }
 
+/// The same in QDQ form, of scales that are powers of 2, so that bytes are rounded alike.
+graph::Graph open_byte_images(const std::string& outputs, const std::string& network) {
+  return import_text("g (float[1,8,9,7] x) => (" + outputs +
+                         R"() <float zero = {0}, int64[1] flat = {-1}, int64[3] along = {0, 1, 3},
+      int64[1] none = {0}, int64[1] three = {3}, int64[1] one = {1}, float s = {0.0625}, float t = {0.25}, uint8 z = {3}, int8 n = {0},
+      uint8 m = {128}, int8[24,8,1,1] widen, int8[24,1,3,3] deep, int8[8,24,1,1] narrow, uint8[8,3,3,3] begin, int8[16,8,3,3] dense,
+      int8[8,16,1,1] join> {
+    a = Abs (x)
+    total = ReduceSum <keepdims = 0> (a, along)
+    c = GreaterOrEqual (total, zero)
+    chosen = NonZero (c)
+    i = Reshape (chosen, flat)
+    r = Gather <axis = 2> (x, i)
+    f = Slice (r, none, three, one)
+    )" + network + "}",
+                     13);
+}
+
 std::map<std::string, int> types_of(const graph::Graph& graph) {
   std::map<std::string, int> types;
   for (const graph::NodeId id : graph.topological_order()) ++types[graph.nodes[id].op.type];
@@ -159,6 +177,90 @@ INSTANTIATE_TEST_SUITE_P(
     n1 = Conv <pads = [1,1,1,1]> (r, dense)
     n2 = Conv <pads = [1,1,1,1]> (n1, dense)
     y = Conv <pads = [1,1,1,1]> (n2, dense))",
+                                0, 0, 0}),
+    [](const auto& tested) { return tested.param.name; });
+
+/// `to` = a convolution of `from`, of bytes to bytes.
+std::string byte_convolution(const std::string& to, const std::string& from,
+                             const std::string& weights, const std::string& attributes = "",
+                             const std::string& weight_zero = "n") {
+  return to + "_x = DequantizeLinear (" + from + ", s, z)\n" + to + "_w = DequantizeLinear (" +
+         weights + ", t, " + weight_zero + ")\n" + to + "_y = Conv " + attributes + " (" + to +
+         "_x, " + to + "_w)\n" + to + "_r = Relu (" + to + "_y)\n" + to + " = QuantizeLinear (" +
+         to + "_r, s, z)\n";
+}
+
+struct ByteNetwork {
+  const char* name;
+  std::string outputs, network;
+  int pointwise, windows, transposes;
+};
+
+void PrintTo(const ByteNetwork& network, std::ostream* out) {
+  *out << network.name;
+}
+
+class BytesLast : public testing::TestWithParam<ByteNetwork> {};
+
+TEST_P(BytesLast, ArePutThereAndTheMeaningIsKept) {
+  const ByteNetwork& network = GetParam();
+  const graph::Graph before = open_byte_images(network.outputs, network.network);
+  graph::Graph after = before;
+  for (const char* name :
+       {"raise_quantize", "fuse_quantized", "sink_dequantize", "put_channels_last"})
+    std::ranges::find(graph::passes(), name, &graph::Pass::name)->run(after);
+  auto types = types_of(after);
+  EXPECT_EQ(types["QuantMatMul"], network.pointwise);
+  EXPECT_EQ(types["NhwcQuantConv2D"], network.windows);
+  EXPECT_EQ(types["Transpose"], network.transposes) << after.to_text();
+  expect_same_outputs(before, after, 1);
+  graph::Graph whole = before;
+  graph::run_passes(whole, {});
+  expect_same_outputs(before, whole, 2);
+}
+
+const std::string kByteBlock =
+    "q = QuantizeLinear (r, s, z)\n" + byte_convolution("w1", "q", "widen") +
+    byte_convolution("d1", "w1", "deep", "<group = 24, pads = [1,1,1,1], strides = [2,2]>") +
+    byte_convolution("n1", "d1", "narrow");
+
+INSTANTIATE_TEST_SUITE_P(
+    OfImages, BytesLast,
+    testing::Values(ByteNetwork{"AnInvertedResidual", "y",
+                                kByteBlock + byte_convolution("w2", "n1", "widen") +
+                                    byte_convolution("n2", "w2", "narrow") + R"(
+    a1 = DequantizeLinear (n1, s, z)
+    a2 = DequantizeLinear (n2, s, z)
+    u = Add (a1, a2)
+    v = QuantizeLinear (u, t, m)
+    v1 = DequantizeLinear (v, t, m)
+    y = GlobalAveragePool (v1))",
+                                4, 1, 2},
+                    ByteNetwork{"TheFirstReadsPlanes", "y",
+                                "q = QuantizeLinear (f, s, z)\n" +
+                                    byte_convolution("b", "q", "begin",
+                                                     "<pads = [1,0,1,2], strides = [2,1]>", "m") +
+                                    byte_convolution("e", "b", "dense", "<pads = [1,1,1,1]>") + R"(
+    e1 = DequantizeLinear (e, s, z)
+    p = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1], strides = [2,2]> (e1)
+    p1 = QuantizeLinear (p, s, z)
+    )" + byte_convolution("j", "p1", "join") +
+                                    "k = DequantizeLinear (j, s, z)\n y = GlobalAveragePool (k)",
+                                1, 2, 1},
+                    ByteNetwork{"BranchesAreJoinedAsBytes", "y",
+                                "q = QuantizeLinear (r, s, z)\n" +
+                                    byte_convolution("e", "q", "dense", "<pads = [1,1,1,1]>") +
+                                    byte_convolution("j", "e", "join") + R"(
+    e1 = DequantizeLinear (e, s, z)
+    j1 = DequantizeLinear (j, s, z)
+    t1 = Concat <axis = 1> (e1, j1)
+    t2 = QuantizeLinear (t1, t, m)
+    t3 = DequantizeLinear (t2, t, m)
+    w = DequantizeLinear (narrow, t, n)
+    h = Conv (t3, w)
+    y = GlobalAveragePool (h))",
+                                2, 1, 2},
+                    ByteNetwork{"FewAreLeft", "y", kByteBlock + "y = DequantizeLinear (n1, s, z)",
                                 0, 0, 0}),
     [](const auto& tested) { return tested.param.name; });
 

@@ -3,6 +3,7 @@
 
 #include <onnx/defs/parser.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -24,9 +25,11 @@ void add_random_initializers(onnx::GraphProto& graph) {
     onnx::TensorProto& tensor = *graph.add_initializer();
     tensor.set_name(info.name());
     const int type = info.type().tensor_type().elem_type();
-    tensor.set_data_type(type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16
-                             ? type
-                             : static_cast<int>(onnx::TensorProto::FLOAT));
+    constexpr int kKept[] = {onnx::TensorProto::FLOAT16, onnx::TensorProto::BFLOAT16,
+                             onnx::TensorProto::INT8, onnx::TensorProto::UINT8};
+    const bool is_byte = type == onnx::TensorProto::INT8 || type == onnx::TensorProto::UINT8;
+    const bool is_kept = std::ranges::find(kKept, type) != std::end(kKept);
+    tensor.set_data_type(is_kept ? type : static_cast<int>(onnx::TensorProto::FLOAT));
     std::int64_t count = 1;
     for (const auto& dim : info.type().tensor_type().shape().dim()) {
       tensor.add_dims(dim.dim_value());
@@ -39,6 +42,9 @@ void add_random_initializers(onnx::GraphProto& graph) {
         tensor.add_int32_data(reference::Float16(value).bits);
       else if (type == onnx::TensorProto::BFLOAT16)
         tensor.add_int32_data(reference::BFloat16(value).bits);
+      else if (is_byte)
+        tensor.add_int32_data(static_cast<int>(200 * value) -
+                              (type == onnx::TensorProto::INT8 ? 200 : 50));
       else
         tensor.add_float_data(value);
     }

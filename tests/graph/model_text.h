@@ -5,8 +5,8 @@
 //     y = Relu (c)
 //   }
 //
-// Declared values that nothing produces (w above) become initializers with random numbers of their floating-point type and a
-// fixed seed.
+// Declared values that nothing produces (w above) become initializers with random numbers of their floating-point type, or bytes, and
+// a fixed seed.
 #pragma once
 
 #include <filesystem>

@@ -32,6 +32,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "move_zero_points",
                                              "expand_qlinear",
                                              "pack_weights",
+                                             "raise_quantize",
                                              "fuse_quantized",
                                              "drop_saturated_clips",
                                              "sink_dequantize",

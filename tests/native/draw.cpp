@@ -80,4 +80,10 @@ std::int64_t& at_axis(Shape& shape, std::int64_t axis) {
   return shape[reference::normalize_axis(axis, shape.size())];
 }
 
+ConstantPtr zero_point(Draw& draw, DataType type) {
+  const bool is_signed = type == DataType::kInt8;
+  const double low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
+  return scalar(draw.chance(20) ? low : draw.chance(20) ? high : draw.real(low, high), type);
+}
+
 }  // namespace aoe::native

@@ -54,6 +54,7 @@ ConstantPtr ints(const std::vector<std::int64_t>& values, DataType type = DataTy
 ConstantPtr indices(Draw& draw, DataType type, Shape shape, std::int64_t dim);
 DataType index_type(Draw& draw);
 ConstantPtr scalar(double value, DataType type);
+ConstantPtr zero_point(Draw& draw, DataType type);  ///< of bytes, both ends among them
 std::int64_t axis_of(Draw& draw, const Shape& shape);
 std::int64_t& at_axis(Shape& shape, std::int64_t axis);
 
@@ -67,5 +68,7 @@ void add_network_drawers(Drawers& drawers);
 void add_recurrent_drawers(Drawers& drawers);
 void add_fourier_drawers(Drawers& drawers);
 void add_attention_drawers(Drawers& drawers);
+void add_byte_image_drawers(Drawers& drawers);
+RandomCall draw_byte_image(Draw& draw);  ///< a NhwcQuantConv2D
 
 }  // namespace aoe::native

@@ -225,13 +225,6 @@ Geometry draw_byte_geometry(Draw& draw) {
   return drawn;
 }
 
-/// Both ends among them.
-ConstantPtr zero_point(Draw& draw, DataType type) {
-  const bool is_signed = type == DataType::kInt8;
-  const double low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
-  return scalar(draw.chance(20) ? low : draw.chance(20) ? high : draw.real(low, high), type);
-}
-
 RandomCall draw_conv_integer(Draw& draw) {
   const Geometry drawn = draw_byte_geometry(draw);
   RandomCall call{.call = {.type = "ConvInteger", .version = 10, .attrs = drawn.attrs}};
@@ -264,9 +257,9 @@ RandomCall draw_quant_conv(Draw& draw) {
   return drawn;
 }
 
-/// As QuantConv2D, with an activation or none and Quantize behind it.
+/// As that or NhwcQuantConv2D, with an activation or none and Quantize behind it.
 RandomCall draw_byte_chain(Draw& draw) {
-  RandomCall whole = draw_quant_conv(draw);
+  RandomCall whole = draw.chance(40) ? draw_byte_image(draw) : draw_quant_conv(draw);
   std::vector<ConstantPtr> given = whole.inputs;
   const auto read = [&](ConstantPtr value) {
     given.push_back(std::move(value));
@@ -346,8 +339,10 @@ RandomCall draw_nhwc_pool(Draw& draw, const std::string& type) {
   attrs.set("ceil_mode", draw.in(0, 1));
   if (type == "NhwcAvgPoolV2") attrs.set("count_include_pad", draw.in(0, 1));
   RandomCall call{.call = {.type = type, .attrs = attrs}, .tolerance = 1e-6};
-  call.inputs = {with_ties(draw, DataType::kFloat,
-                           {draw.in(0, 2), draw.in(3, 9), draw.in(4, 9), draw.in(1, 40)})};
+  const DataType x = type == "NhwcAvgPoolV2"
+                         ? DataType::kFloat
+                         : draw.one_of({DataType::kFloat, DataType::kInt8, DataType::kUint8});
+  call.inputs = {with_ties(draw, x, {draw.in(0, 2), draw.in(3, 9), draw.in(4, 9), draw.in(1, 40)})};
   return call;
 }
 

@@ -431,6 +431,7 @@ const Drawers& drawers() {
     add_recurrent_drawers(made);
     add_fourier_drawers(made);
     add_attention_drawers(made);
+    add_byte_image_drawers(made);
     return made;
   }();
   return all;

@@ -53,6 +53,7 @@ std::vector<NodeDrawer> axis_drawers();
 std::vector<NodeDrawer> move_drawers();
 std::vector<NodeDrawer> product_drawers();
 std::vector<NodeDrawer> contributed_drawers();
+std::vector<NodeDrawer> image_drawers();
 std::vector<NodeDrawer> other_drawers();
 
 }  // namespace aoe::tests

@@ -1,5 +1,5 @@
-// NhwcConv2D, NhwcMaxPoolV3 and NhwcAvgPoolV2: over images whose channels come last; all besides is a Conv2D's, a MaxPoolV3's with one output
-// or an AvgPoolV2's. Of our own, made where an image's sizes are open (graph/passes/put_channels_last.cpp).
+// NhwcConv2D, NhwcQuantConv2D, NhwcMaxPoolV3 and NhwcAvgPoolV2: over images whose channels come last; all besides is a Conv2D's, a
+// QuantConv2D's, a MaxPoolV3's with one output or an AvgPoolV2's. Of our own, made where an image's sizes are open (graph/passes/put_channels_last.cpp).
 #include "reference/op.h"
 #include "reference/windows/nhwc.h"
 #include "reference/windows/window.h"
@@ -70,9 +70,20 @@ void register_channels_last(OpRegistry& registry) {
        .factors = 2,
        .has_faster_sums = true});
   registry.add(
+      {.type = "NhwcQuantConv2D",
+       .onnx_type = "",
+       .signature = {"q:4 q:4 a?*",
+                     window_attributes("kernel_shape=ints:1.. group=1.. reads_planes=0..1")},
+       .kind = OpKind::kConvolution,
+       .infer = [](const InferContext& context) { return infer_last("QuantConv2D", context); },
+       .compute = [](const OpContext& context) { compute_last("QuantConv2D", context); },
+       .flops = [](const CostContext& cost) { return ops().find("QuantConv2D")->flops(cost); },
+       .min_inputs = 2,
+       .window = window_of_nhwc});
+  registry.add(
       {.type = "NhwcMaxPoolV3",
        .onnx_type = "",
-       .signature = {"s:4",
+       .signature = {"n:4",
                      window_attributes("!kernel_shape=ints:1.. ceil_mode=0..1 storage_order=0..1")},
        .kind = OpKind::kWindow,
        .infer = [](const InferContext& context) { return infer_last("MaxPoolV3", context); },
