@@ -14,13 +14,13 @@ namespace aoe::runtime {
 struct SliceBorder {
   static constexpr std::int64_t kNoSource = -1;
 
-  int id;                   ///< of the whole; -1: nobody wants it
-  TensorDesc part;          ///< the body's
-  std::int64_t axis;        ///< the last of the sliced ones; reference::kWhole
-  reference::AxisView view; ///< of the whole
-  std::size_t bytes = 0;    ///< of a slice
-  std::int64_t slices = 0;  ///< of a part
-  bool is_apart = false;    ///< in memory of its own, as it does not lie in one piece
+  int id;                    ///< of the whole; -1: nobody wants it
+  TensorDesc part;           ///< the body's
+  std::int64_t axis;         ///< the last of the sliced ones; reference::kWhole
+  reference::AxisView view;  ///< of the whole
+  std::size_t bytes = 0;     ///< of a slice
+  std::int64_t slices = 0;   ///< of a part
+  bool is_apart = false;     ///< in memory of its own, as it does not lie in one piece
   reference::Strides strides =
       {};  ///< of an input that is stretched, in slices of its own: by sliced axis, those that go on alike as one
   Shape places = {};  ///< to which, of these axes

@@ -59,8 +59,8 @@ SliceShares slice_shares(std::span<const std::int64_t> lengths, std::int64_t sli
     const std::int64_t even = (slices * i + threads - 1) / threads;
     const std::int64_t end = std::min(slices, (even + step - 1) / step * step);
     if (end == begin) continue;
-    Pieces::Choice share = pieces.best(
-        static_cast<std::size_t>(short_enough - lengths.begin()), begin, end - begin);
+    Pieces::Choice share =
+        pieces.best(static_cast<std::size_t>(short_enough - lengths.begin()), begin, end - begin);
     all.cost = std::max(all.cost, costs.share + share.cost);
     all.shares.push_back(std::move(share.pieces));
     begin = end;

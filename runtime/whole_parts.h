@@ -26,8 +26,8 @@ class WholeParts {
   /// `bodies` and `lengths` of parts, the longest first; those longer than `longest` are not looked at. nullptr where a thread cannot
   /// carry the others out alone.
   static std::unique_ptr<WholeParts> of(std::span<const Executor* const> bodies,
-                                        std::span<const std::int64_t> lengths,
-                                        std::int64_t longest, int threads);
+                                        std::span<const std::int64_t> lengths, std::int64_t longest,
+                                        int threads);
   ~WholeParts();
   WholeParts(const WholeParts&) = delete;
   WholeParts& operator=(const WholeParts&) = delete;

@@ -20,9 +20,8 @@ AOE_WIDE void scale_negative(T* row, std::int64_t count, T slope) {
 
 template <typename T>
 void end(const RowEnding& ending, T* row, std::int64_t count) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (ending.slope != 1) scale_negative<T>(row, count, static_cast<T>(ending.slope));
-  if (ending.low != -kInfinity || ending.high != kInfinity)
+  if (ending.has_bounds())
     clip<T>(row, count, static_cast<T>(ending.low), static_cast<T>(ending.high));
 }
 

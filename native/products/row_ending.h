@@ -12,6 +12,10 @@ struct RowEnding {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 
+  bool has_bounds() const {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return low != -kInfinity || high != kInfinity;
+  }
   void apply(float* row, std::int64_t count) const;
   void apply(double* row, std::int64_t count) const;
 };

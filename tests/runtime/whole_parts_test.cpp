@@ -58,12 +58,14 @@ void expect_sums(Executor& model, const Shape& x_shape, const Shape& z_shape,
     for (std::int64_t column = 0; column < x_shape[1]; ++column)
       for (std::int64_t c = 0; c < kChannels; ++c, ++i) {
         const std::int64_t from = row % z_shape[0] * z_shape[1] + column % z_shape[1];
-        const float sum = x[static_cast<std::size_t>(i)] +
-                          z[static_cast<std::size_t>(from * kChannels + c)];
-        ASSERT_TRUE(std::ranges::any_of(lengths, [&](std::int64_t slices) {
-          return y[i] == sum + static_cast<float>(slices * kChannels) / 1024;
-        })) << i << " of " << to_string(x_shape)
-            << " is " << y[i] << ", the sum is " << sum;
+        const float sum =
+            x[static_cast<std::size_t>(i)] + z[static_cast<std::size_t>(from * kChannels + c)];
+        ASSERT_TRUE(std::ranges::any_of(
+            lengths,
+            [&](std::int64_t slices) {
+              return y[i] == sum + static_cast<float>(slices * kChannels) / 1024;
+            }))
+            << i << " of " << to_string(x_shape) << " is " << y[i] << ", the sum is " << sum;
       }
 }
 
@@ -106,9 +108,9 @@ TEST(SliceShares, AreEvenAndOfPartsThatFill) {
     const std::vector<std::int64_t> lengths = {512, 256, 64, 16, 4};
     std::vector<std::vector<std::int64_t>> counts;
     std::int64_t next = 0;
-    for (const auto& share : slice_shares(lengths, slices, threads,
-                                          {.piece = 1, .share = 2, .longest_piece = longest})
-                                 .shares) {
+    for (const auto& share :
+         slice_shares(lengths, slices, threads, {.piece = 1, .share = 2, .longest_piece = longest})
+             .shares) {
       auto& pieces = counts.emplace_back();
       for (const SlicePiece& piece : share) {
         EXPECT_EQ(piece.first, next);
