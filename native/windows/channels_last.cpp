@@ -349,6 +349,17 @@ void run_depthwise_rows(const Images& rows) {
   });
 }
 
+/// Tiles end their sums in registers, where there are no curves.
+void run_tiles(const Run& run, const Window& window, const RowEnding& ending) {
+  constexpr double kElementNs = 0.2;
+  run_tiled_channels(run, window, ending);
+  if (ending.curve == RowEnding::Curve::kNone) return;
+  float* const y = run.output(0).as<float>();
+  run.threads.share(
+      run.output(0).elements(), kElementNs,
+      [&](std::int64_t begin, std::int64_t end) { ending.apply_curve(y + begin, end - begin); });
+}
+
 }  // namespace
 
 Result<void> takes_channels_last(const Question& question) {
@@ -364,7 +375,7 @@ void run_channels_last(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
   const Window window =
       reference::window_of(run.call.type, run.attrs, run.shape(0), run.shape(1)).value();
-  if (tiles_channels(run, window)) return run_tiled_channels(run, window, ending);
+  if (tiles_channels(run, window)) return run_tiles(run, window, ending);
   const Images rows(run, ending);
   run.attrs.get_int("group", 1) == 1 ? run_dense(rows) : run_depthwise_rows(rows);
 }
