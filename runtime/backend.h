@@ -22,6 +22,7 @@ namespace aoe::runtime {
 
 class StepBuffers;
 class TensorTable;
+struct JitStage;
 struct TaskRecording;
 
 /// What the rest of the engine has to know of a backend.
@@ -63,6 +64,8 @@ class Runnable {
   virtual ~Runnable() = default;
   /// On the buffers and tensors that are bound. Each step is a task of its own.
   virtual void run(const TaskRecording& recording) = 0;
+  /// All it does, where that is generated code and nothing else.
+  virtual std::span<const JitStage> stages() const { return {}; }
 };
 
 class Loader {

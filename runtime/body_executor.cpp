@@ -28,7 +28,7 @@ BodyOwner::BodyOwner(const LoadContext& context, std::size_t index)
 void BodyOwner::run_body(Executor& body, std::span<const Tensor> inputs, std::span<Tensor> outputs,
                          TaskClock& clock) const {
   const TaskRecording& recording = clock.recording();
-  const bool is_apart = records_bodies_ && recording.is_on;
+  const bool is_apart = records(clock);
   if (is_apart) task_done(clock);
   body.run(inputs, outputs,
            {.run_and_model = recording.run_and_model, .is_sampled = is_apart, .is_body = true});

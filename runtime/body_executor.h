@@ -25,6 +25,8 @@ class BodyOwner {
 
   void run_body(Executor& body, std::span<const Tensor> inputs, std::span<Tensor> outputs,
                 TaskClock& clock) const;
+  /// Whether ops of bodies are tasks of their own.
+  bool records(const TaskClock& clock) const { return records_bodies_ && clock.recording().is_on; }
   /// All since the clock was last asked was the step's.
   void task_done(TaskClock& clock) const { clock.task_done(name_, number_); }
 

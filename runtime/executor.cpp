@@ -12,6 +12,7 @@
 #include "profiler/recorder.h"
 #include "runtime/backend.h"
 #include "runtime/isa.h"
+#include "runtime/jit_team.h"
 #include "runtime/shared_buffers.h"
 #include "runtime/step_buffers.h"
 #include "runtime/task_recording.h"
@@ -98,6 +99,8 @@ struct Executor::State {
   const int threads;
   const std::shared_ptr<const TextIndex> texts;
   int op_count() const { return next_op_ - first_op_; }
+  int first_op() const { return first_op_; }
+  std::vector<JitStage> generated_stages() const;
 
  private:
   const ThreadTeam team_;
@@ -167,6 +170,16 @@ void Executor::State::load(const Backend& backend, std::span<const std::size_t> 
   const std::size_t first = launches_.size();
   for (std::unique_ptr<Runnable>& each : loaded) launches_.push_back({std::move(each), name});
   note_last_uses(steps, first);
+}
+
+std::vector<JitStage> Executor::State::generated_stages() const {
+  std::vector<JitStage> all;
+  for (const Launch& launch : launches_) {
+    const std::span<const JitStage> stages = launch.steps->stages();
+    if (stages.empty()) return {};
+    all.insert(all.end(), stages.begin(), stages.end());
+  }
+  return all;
 }
 
 /// Steps are loaded in their order: the last that names a tensor has it. What a caller gets lasts longer than the run.
@@ -286,6 +299,12 @@ const std::shared_ptr<const TextIndex>& Executor::texts() const {
 }
 int Executor::op_count() const {
   return state_->op_count();
+}
+int Executor::first_op() const {
+  return state_->first_op();
+}
+std::vector<JitStage> Executor::generated_stages() const {
+  return state_->generated_stages();
 }
 int Executor::threads() const {
   return state_->threads;

@@ -19,6 +19,7 @@
 namespace aoe::runtime {
 
 class Executor;
+struct JitStage;
 
 /// Of a model that is run to learn something about it, while nobody may be there to end it.
 constexpr double kLongestTrialLoopSeconds = 60;
@@ -66,6 +67,9 @@ class Executor {
   int threads() const;
   /// Steps, with those of bodies (runtime/om/om_bodies.h).
   int op_count() const;
+  int first_op() const;
+  /// All that runs, where that is generated code and nothing else; else nothing.
+  std::vector<JitStage> generated_stages() const;
 
   /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data ==
   /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),

@@ -2,7 +2,6 @@
 #include "runtime/slice_map.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "native/scratch.h"
@@ -51,66 +50,7 @@ reference::AxisView view_slices(const Shape& shape, std::int64_t last, std::int6
           reference::dim_product(shape, end, shape.size())};
 }
 
-/// The first `bytes` are `count` times there.
-void repeat(std::byte* to, std::size_t bytes, std::int64_t count) {
-  const std::size_t all = bytes * at(count);
-  for (std::size_t done = bytes; done < all && bytes > 0; done *= 2)
-    std::memcpy(to + done, to, std::min(done, all - done));
-}
-
 }  // namespace
-
-/// One input or output of a body, and what it is a part of. How it lies there holds as long as shapes do.
-struct SliceMap::Border {
-  int id;                      ///< of the whole; -1: nobody wants it
-  TensorDesc part;             ///< the body's
-  std::int64_t axis = kWhole;  ///< the last of the sliced ones
-  reference::AxisView view;    ///< of the whole
-  std::size_t bytes = 0;       ///< of a slice
-  std::int64_t slices = 0;     ///< of a part
-  bool is_apart = false;       ///< in memory of its own, as it does not lie in one piece
-  reference::Strides strides =
-      {};  ///< of an input that is stretched, in slices of its own: by sliced axis, those that go on alike as one
-  Shape places = {};  ///< to which, of these axes
-
-  bool is_stretched() const { return !strides.empty(); }
-
-  /// `whole`: its data. Behind the last slice that is there it stands again: what is computed of it harms nobody.
-  void read(const void* whole, void* part_data, std::int64_t first, std::int64_t count) const {
-    for (std::int64_t o = 0; o < view.outer; ++o) {
-      const std::byte* from = static_cast<const std::byte*>(whole) + at(o * view.dim) * bytes;
-      std::byte* to = static_cast<std::byte*>(part_data) + at(o * slices) * bytes;
-      if (is_stretched())
-        read_stretched(from, to, first, count);
-      else
-        std::memcpy(to, from + at(first) * bytes, at(count) * bytes);
-      repeat(to + at(count - 1) * bytes, bytes, slices - count + 1);
-    }
-  }
-  void write(const void* part_data, void* whole, std::int64_t first, std::int64_t count) const {
-    for (std::int64_t o = 0; o < view.outer; ++o)
-      std::memcpy(static_cast<std::byte*>(whole) + at(o * view.dim + first) * bytes,
-                  static_cast<const std::byte*>(part_data) + at(o * slices) * bytes,
-                  at(count) * bytes);
-  }
-
- private:
-  /// Runs along the innermost of the sliced axes.
-  void read_stretched(const std::byte* from, std::byte* to, std::int64_t first,
-                      std::int64_t count) const {
-    const std::int64_t row = places.back();
-    for (std::int64_t i = first; i < first + count;) {
-      const std::int64_t run = std::min(row - i % row, first + count - i);
-      std::int64_t place = i, source = 0;
-      for (std::size_t d = places.size(); d-- > 0; place /= places[d])
-        source += place % places[d] * strides[d];
-      std::memcpy(to, from + at(source) * bytes, strides.back() == 0 ? bytes : at(run) * bytes);
-      if (strides.back() == 0) repeat(to, bytes, run);
-      to += at(run) * bytes;
-      i += run;
-    }
-  }
-};
 
 std::string SliceMap::fault(const Om& om, const OmStep& step) {
   const auto axes = step.call.attrs.get_ints("axes"),
@@ -144,7 +84,11 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
       output_axes_(step_.call.attrs.get_ints("output_axes")),
       dims_(step_.call.attrs.get_int("dims", 1)),
       is_in_place_(step_.call.attrs.get_int("in_place", 0) != 0),
-      part_cost_(step_.call.attrs.get_float("part_cost", 4)) {
+      part_cost_(step_.call.attrs.get_float("part_cost", 4)),
+      piece_costs_{.piece = step_.call.attrs.get_float("piece_cost", 0),
+                   .share = step_.call.attrs.get_float("share_cost", 0),
+                   .longest_piece = step_.call.attrs.get_int("longest_piece", 0)},
+      threads_(context.threads) {
   std::vector<Om> bodies = bodies_of(context.om, step_);
   std::size_t most = 0;
   for (const Om& body : bodies) most = std::max(most, body.arena_bytes);
@@ -163,6 +107,15 @@ SliceMap::SliceMap(const LoadContext& context, std::size_t index)
     for (std::size_t i = 0; i < body.output_count(); ++i)
       part.made.push_back({body.output(i).desc});
   }
+  look_for_whole_parts(context);
+}
+
+/// Threads of libraries' teams do not take them.
+void SliceMap::look_for_whole_parts(const LoadContext& context) {
+  if (context.team == ThreadTeam::kOpenMp && threads_ > 1) return;
+  std::vector<const Executor*> bodies;
+  for (const Part& part : parts_) bodies.push_back(part.executor.get());
+  whole_parts_ = WholeParts::of(bodies, lengths_, piece_costs_.longest_piece, threads_);
 }
 
 /// They are graphs of static shapes that read and make what the step does, but for the number of slices, which is one for all of a
@@ -228,9 +181,9 @@ Shape SliceMap::count_places() const {
   return places;
 }
 
-SliceMap::Border SliceMap::border(int id, const TensorDesc& part, std::int64_t axis,
-                                  const Shape& shape, std::int64_t slices) const {
-  Border made{.id = id, .part = part, .axis = axis};
+SliceBorder SliceMap::border(int id, const TensorDesc& part, std::int64_t axis, const Shape& shape,
+                             std::int64_t slices) const {
+  SliceBorder made{.id = id, .part = part, .axis = axis};
   if (axis == kWhole) return made;
   made.view = view_slices(shape, axis, dims_);
   made.bytes = at(made.view.inner) * size_bytes(part.dtype);
@@ -245,7 +198,8 @@ void SliceMap::set_borders(Part& part, const Shape& places) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const int id = step_.inputs[i];
     const Shape& shape = tensors_.view(id).desc.shape;
-    Border& read = part.reads.emplace_back(border(id, part.given[i].desc, axes_[i], shape, slices));
+    SliceBorder& read =
+        part.reads.emplace_back(border(id, part.given[i].desc, axes_[i], shape, slices));
     if (axes_[i] == kWhole) continue;
     const Shape own = places_of(shape, axes_[i], dims_);
     if (element_count(own) == slices) continue;
@@ -258,7 +212,7 @@ void SliceMap::set_borders(Part& part, const Shape& places) const {
   for (std::size_t i = 0; i < part.made.size(); ++i) {
     const TensorDesc& desc = part.made[i].desc;
     const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
-    Border& make = part.makes.emplace_back(border(
+    SliceBorder& make = part.makes.emplace_back(border(
         id, desc, output_axes_[i], with_places(desc.shape, output_axes_[i], places), slices));
     make.is_apart |= id < 0;
   }
@@ -298,9 +252,11 @@ void SliceMap::plan() {
   const std::int64_t slices = element_count(places);
   prepare_outputs(places);
   turns_.clear();
+  shares_.clear();
   std::int64_t done = 0;
-  if (slices > 0)
-    for (const SliceTurn& turn : slice_parts(lengths_, slices, part_cost_, is_in_place_)) {
+  const SliceParts parts = slice_parts(lengths_, slices, part_cost_, is_in_place_);
+  if (slices > 0 && !plan_shares(places, parts.cost))
+    for (const SliceTurn& turn : parts.turns) {
       const std::int64_t length = lengths_[turn.length];
       set_borders(parts_[turn.length], places);
       turns_.push_back({.part = turn.length,
@@ -316,11 +272,30 @@ void SliceMap::plan() {
   is_planned_ = true;
 }
 
+/// Whether they take less time than parts that all threads share, which take that of `shared_cost` slices of all threads.
+bool SliceMap::plan_shares(const Shape& places, double shared_cost) {
+  if (!whole_parts_) return false;
+  SliceShares shares = slice_shares(lengths_, element_count(places), threads_, piece_costs_);
+  if (shares.shares.empty() || !(threads_ * shares.cost <= shared_cost)) return false;
+  shares_ = std::move(shares.shares);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!whole_parts_->has(i)) continue;
+    set_borders(parts_[i], places);
+    whole_parts_->set_borders(i, {parts_[i].reads, parts_[i].makes});
+  }
+  return true;
+}
+
+void SliceMap::run_shares(TaskClock& clock) {
+  whole_parts_->run(shares_, tensors_, owner_.records(clock) ? &clock : nullptr,
+                    [&] { owner_.task_done(clock); });
+}
+
 /// What each body's tensor is in this turn: all of one that is not sliced, a piece of the whole, or room.
 void SliceMap::run_turn(const Turn& turn, TaskClock& clock) {
   Part& part = parts_[turn.part];
   std::vector<native::Scratch> rooms;  // while the turn lasts
-  const auto begin_at = [&](const Border& border, Tensor& tensor) {
+  const auto begin_at = [&](const SliceBorder& border, Tensor& tensor) {
     if (border.is_apart)
       tensor.data = rooms.emplace_back(storage_bytes(border.part)).as<void>();
     else if (border.axis == kWhole)
@@ -328,13 +303,13 @@ void SliceMap::run_turn(const Turn& turn, TaskClock& clock) {
   };
   for (std::size_t i = 0; i < part.reads.size(); ++i) begin_at(part.reads[i], part.given[i]);
   for (std::size_t i = 0; i < part.makes.size(); ++i) begin_at(part.makes[i], part.made[i]);
-  const auto piece = [&](const Border& border, std::int64_t first) {
+  const auto piece = [&](const SliceBorder& border, std::int64_t first) {
     return static_cast<std::byte*>(tensors_.address(border.id)) + at(first) * border.bytes;
   };
   for (std::int64_t n = 0; n < turn.times; ++n) {
     const std::int64_t first = std::min(turn.begin + n * lengths_[turn.part], slices_ - turn.count);
     for (std::size_t i = 0; i < part.reads.size(); ++i) {
-      const Border& read = part.reads[i];
+      const SliceBorder& read = part.reads[i];
       if (read.is_apart)
         read.read(tensors_.address(read.id), part.given[i].data, first, turn.count);
       else if (read.axis != kWhole)
@@ -344,7 +319,7 @@ void SliceMap::run_turn(const Turn& turn, TaskClock& clock) {
       if (!part.makes[i].is_apart) part.made[i].data = piece(part.makes[i], first);
     owner_.run_body(*part.executor, part.given, part.made, clock);
     for (std::size_t i = 0; i < part.makes.size(); ++i) {
-      const Border& make = part.makes[i];
+      const SliceBorder& make = part.makes[i];
       if (make.is_apart && make.id >= 0)
         make.write(part.made[i].data, tensors_.address(make.id), first, turn.count);
     }
@@ -357,7 +332,10 @@ void SliceMap::run(const TaskRecording& recording) {
     place_outputs();
   else
     plan();
-  for (const Turn& turn : turns_) run_turn(turn, clock);
+  if (!shares_.empty())
+    run_shares(clock);
+  else
+    for (const Turn& turn : turns_) run_turn(turn, clock);
   owner_.task_done(clock);
 }
 

@@ -7,6 +7,8 @@
 // those is the last of so many neighbours (1 when it is left out), all combinations of whose places are slices: a part has them in
 // the last and 1 in the others. An input that has fewer places than others is stretched, as in broadcasting. "in_place": elementwise
 // ops, whose parts lie in one piece. "part_cost": in how many slices' time a part takes longer than its slices.
+// "longest_piece", "piece_cost", "share_cost": PieceCosts (slice_shares.h) of parts that one thread each carries out, where that may
+// be faster than to share each part.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,9 @@
 #include "runtime/aligned_memory.h"
 #include "runtime/backend.h"
 #include "runtime/body_executor.h"
+#include "runtime/slice_border.h"
 #include "runtime/tensor_table.h"
+#include "runtime/whole_parts.h"
 
 namespace aoe::runtime {
 
@@ -37,13 +41,12 @@ class SliceMap final : public Runnable {
   void run(const TaskRecording& recording) override;
 
  private:
-  struct Border;
   /// The body for one length of parts.
   struct Part {
     std::unique_ptr<Executor> executor;
     std::int64_t slices = 0;
-    std::vector<Border> reads, makes;  ///< as they lie in this run
-    std::vector<Tensor> given, made;   ///< to the body, and by it
+    std::vector<SliceBorder> reads, makes;  ///< as they lie in this run
+    std::vector<Tensor> given, made;        ///< to the body, and by it
   };
   /// Runs of one length of parts in a row.
   struct Turn {
@@ -53,14 +56,17 @@ class SliceMap final : public Runnable {
   };
   void check_bodies(const Om& om) const;
   Shape count_places() const;
-  Border border(int id, const TensorDesc& part, std::int64_t axis, const Shape& shape,
-                std::int64_t slices) const;
+  void look_for_whole_parts(const LoadContext& context);
+  SliceBorder border(int id, const TensorDesc& part, std::int64_t axis, const Shape& shape,
+                     std::int64_t slices) const;
   void set_borders(Part& part, const Shape& places) const;
   void prepare_outputs(const Shape& places) const;
   void place_outputs() const;
   bool are_seen() const;
   void plan();
+  bool plan_shares(const Shape& places, double shared_cost);
   void run_turn(const Turn& turn, TaskClock& clock);
+  void run_shares(TaskClock& clock);
   [[noreturn]] void refuse(const std::string& why) const;
 
   const OmStep& step_;
@@ -73,10 +79,14 @@ class SliceMap final : public Runnable {
   AlignedMemory arena_;      ///< of whichever body runs
   std::vector<Part> parts_;  ///< the longest first
   std::vector<std::int64_t> lengths_;
+  const PieceCosts piece_costs_;
+  const int threads_;
+  std::unique_ptr<WholeParts> whole_parts_;  ///< nullptr: each part is shared
   // Of the last run, for the next that has the same shapes.
   bool is_planned_ = false;
   std::vector<Shape> seen_;  ///< of inputs that are sliced
   std::vector<Turn> turns_;
+  std::vector<std::vector<SlicePiece>> shares_;  ///< in place of turns
   std::int64_t slices_ = 0;
 };
 

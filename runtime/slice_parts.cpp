@@ -1,5 +1,7 @@
 #include "runtime/slice_parts.h"
 
+#include <utility>
+
 namespace aoe::runtime {
 namespace {
 
@@ -44,9 +46,10 @@ class SliceChoices {
 
 }  // namespace
 
-std::vector<SliceTurn> slice_parts(std::span<const std::int64_t> lengths, std::int64_t slices,
-                                   double part_cost, bool is_in_place) {
-  return SliceChoices(lengths, slices, part_cost, is_in_place).best(0, slices).turns;
+SliceParts slice_parts(std::span<const std::int64_t> lengths, std::int64_t slices, double part_cost,
+                       bool is_in_place) {
+  SliceChoice best = SliceChoices(lengths, slices, part_cost, is_in_place).best(0, slices);
+  return {std::move(best.turns), best.cost};
 }
 
 }  // namespace aoe::runtime

@@ -15,9 +15,14 @@ struct SliceTurn {
   bool operator==(const SliceTurn&) const = default;
 };
 
+struct SliceParts {
+  std::vector<SliceTurn> turns;
+  double cost = 0;  ///< in slices' time
+};
+
 /// What takes the least time of `lengths`, the longest first, where a part takes as long as it has slices and `part_cost` more. The last
 /// part overlaps the one before it, or lies outside and is copied where it is longer than all there is: in place it must not.
-std::vector<SliceTurn> slice_parts(std::span<const std::int64_t> lengths, std::int64_t slices,
-                                   double part_cost, bool is_in_place);
+SliceParts slice_parts(std::span<const std::int64_t> lengths, std::int64_t slices, double part_cost,
+                       bool is_in_place);
 
 }  // namespace aoe::runtime

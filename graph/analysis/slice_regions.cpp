@@ -286,14 +286,36 @@ SliceCost slice_cost(const Graph& graph, const SliceRegion& region) {
   return cost;
 }
 
+namespace {
+
+/// Weights that stay in L3 while other weights are read.
+bool are_weights_near(const SliceCost& cost, const Hardware& hardware) {
+  constexpr double kL2OfNear = 4;
+  return cost.weights < kL2OfNear * static_cast<double>(hardware.l2_bytes);
+}
+
+/// Of one thread.
+double slice_ns(const SliceCost& cost, const Hardware& hardware) {
+  constexpr double kPassedBytesPerNs = 40, kLeastNs = 0.01;
+  return std::max({cost.flops / hardware.flops_per_ns, cost.bytes / kPassedBytesPerNs, kLeastNs});
+}
+
+/// Of which `threads` caches hold the largest value, with what is beside it.
+double slices_in_l2(const SliceCost& cost, const Hardware& hardware, int threads) {
+  constexpr double kPartsOfL2 = 4;
+  return static_cast<double>(hardware.l2_bytes) / kPartsOfL2 * threads / std::max(cost.bytes, 1.0);
+}
+
+}  // namespace
+
 std::vector<std::int64_t> part_sizes(const SliceCost& cost, const Hardware& hardware) {
-  constexpr double kPartsOfL2 = 4, kMostBytes = 64 << 20;
+  constexpr double kMostBytes = 64 << 20;
   constexpr double kMostSlices = 64 << 10;
   constexpr double kShareOfL3 = 2;  // more weights each part reads from memory
   constexpr std::int64_t kStep = 8;
-  const double part_bytes = static_cast<double>(hardware.l2_bytes) / kPartsOfL2 * hardware.threads;
   const double bytes = std::max(cost.bytes, 1.0);
-  const double wanted = std::max(part_bytes / bytes, slices_for_weights(cost));
+  const double wanted =
+      std::max(slices_in_l2(cost, hardware, hardware.threads), slices_for_weights(cost));
   const double slices = std::clamp(std::min(wanted, kMostBytes / bytes), 1.0, kMostSlices);
   std::vector<std::int64_t> sizes = {
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slices)))};
@@ -305,8 +327,15 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, const Hardware& hard
   if (reads_memory && longest > 1) sizes.push_back(std::max<std::int64_t>(1, longest / kStep));
   // Half of the longest: else what fills a little more than that is a third empty, or many short parts.
   if (!reads_memory && longest >= kStep) sizes.push_back(longest / 2);
-  for (std::int64_t size = longest; !reads_memory && size > 1 && sizes.size() < 4;) {
-    size = std::max<std::int64_t>(1, size / kStep);
+  // Threads that carry whole parts out share slices evenly by short ones: those of eight rows of a product take hardly longer for a row.
+  const std::optional<PieceCost> pieces = piece_cost(cost, hardware);
+  const auto has_enough = [&] {
+    if (!pieces) return sizes.size() >= 4;
+    return std::ranges::count_if(sizes, [&](auto size) { return size <= pieces->longest; }) >= 4;
+  };
+  std::int64_t size = pieces ? sizes.back() : longest;
+  while (!reads_memory && size > 1 && !has_enough()) {
+    size = std::max<std::int64_t>(1, size / (pieces ? kStep / 2 : kStep));
     sizes.push_back(size);
   }
   return sizes;
@@ -314,14 +343,24 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, const Hardware& hard
 
 double part_cost(const SliceCost& cost, const Hardware& hardware) {
   constexpr double kNsOfPart = 1000, kNsOfTeam = 1000;  // who shares it waits for the others
-  constexpr double kL2OfNear = 4, kPassedBytesPerNs = 40, kLeastNs = 0.01;
-  const bool is_near = cost.weights < kL2OfNear * static_cast<double>(hardware.l2_bytes);
   const double weights =
-      cost.weights / (is_near ? hardware.l3_bytes_per_ns : hardware.memory_bytes_per_ns);
-  const double slice =
-      std::max({cost.flops / hardware.flops_per_ns, cost.bytes / kPassedBytesPerNs, kLeastNs}) /
-      hardware.threads;
-  return (kNsOfPart + (hardware.threads > 1 ? kNsOfTeam : 0) + weights) / slice;
+      cost.weights /
+      (are_weights_near(cost, hardware) ? hardware.l3_bytes_per_ns : hardware.memory_bytes_per_ns);
+  return (kNsOfPart + (hardware.threads > 1 ? kNsOfTeam : 0) + weights) /
+         (slice_ns(cost, hardware) / hardware.threads);
+}
+
+std::optional<PieceCost> piece_cost(const SliceCost& cost, const Hardware& hardware) {
+  constexpr double kNsOfPiece = 500, kL2OfNearest = 0.75, kL2BytesPerNs = 400;
+  if (!are_weights_near(cost, hardware)) return {};
+  const double l2 = static_cast<double>(hardware.l2_bytes);
+  const double again =
+      cost.weights < kL2OfNearest * l2 ? kL2BytesPerNs : 2 * hardware.l3_bytes_per_ns;
+  const double slice = slice_ns(cost, hardware), most = slices_in_l2(cost, hardware, 1);
+  return PieceCost{.piece = (kNsOfPiece + cost.weights / again) / slice,
+                   .share = cost.weights / hardware.l3_bytes_per_ns / slice,
+                   .longest = static_cast<std::int64_t>(
+                       std::bit_ceil(static_cast<std::uint64_t>(std::clamp(most, 1.0, 65536.0))))};
 }
 
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,

@@ -42,6 +42,14 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, const Hardware& hard
 /// In how many slices' time a part takes longer than its slices: weights are read, and threads called.
 double part_cost(const SliceCost& cost, const Hardware& hardware = {});
 
+/// What parts cost that one thread each carries out (runtime/slice_shares.h), in how many slices' time of that thread: each, and the
+/// first of a thread. nullopt where weights come from memory, which threads then better read once together.
+struct PieceCost {
+  double piece = 0, share = 0;
+  std::int64_t longest = 0;  ///< slices of a piece
+};
+std::optional<PieceCost> piece_cost(const SliceCost& cost, const Hardware& hardware = {});
+
 /// A region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
 std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,

@@ -1,4 +1,4 @@
-// fuse_open_activations: Relu, LeakyRelu or Clip behind a convolution of float32 over images whose sizes only a run can tell becomes one
+// fuse_open_activations: Relu, LeakyRelu or Clip, with channels last SiLU or HardSwish, behind a convolution of float32 over images whose sizes only a run can tell becomes one
 // node with it, and so does Quantize behind a convolution of bytes. The native kernel applies it to what its cache has (native/kernels/convolution.cpp); map_slices, which comes next, would read
 // and write all once more. Where sizes are known fuse_epilogues takes more.
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "graph/analysis/quantization.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
+#include "reference/windows/nhwc.h"
 
 namespace aoe::graph {
 namespace {
@@ -34,9 +35,32 @@ bool is_activation(const Graph& graph, const Node& node, ValueId value) {
          });
 }
 
+/// HardSwish, or Sigmoid and what multiplies it, of `value`; nothing where others read it.
+std::vector<NodeId> curve_behind(const Graph& graph, ValueId value) {
+  const std::vector<NodeId>& readers = graph.consumers(value);
+  if (graph.is_output(value) || readers.empty()) return {};
+  if (readers.size() == 1 && is_type(graph.nodes[readers[0]], "HardSwish")) return {readers[0]};
+  if (readers.size() != 2) return {};
+  const std::size_t first = is_type(graph.nodes[readers[0]], "Sigmoid") ? 0 : 1;
+  const Node &sigmoid = graph.nodes[readers[first]], &product = graph.nodes[readers[1 - first]];
+  if (!is_type(sigmoid, "Sigmoid") || !is_type(product, "Mul") ||
+      sole_consumer(graph, sigmoid.outputs[0]) != readers[1 - first])
+    return {};
+  return {readers[first], readers[1 - first]};
+}
+
+/// Depthwise, or a network's first: of the products of others no more than a pass over their results is saved.
+bool takes_curves(const Node& node) {
+  return is_type(node, "NhwcConv2D") &&
+         (node.op.attrs.get_int("group", 1) > 1 || reference::reads_planes(node.op.attrs));
+}
+
 /// The activation behind a convolution of float32, or nothing.
 std::vector<NodeId> steps_of_floats(const Graph& graph, const Node& node) {
   const bool has_channels_last = !node.is_dead && is_type(node, "NhwcConv2D");
+  if (has_channels_last && takes_curves(node))
+    if (std::vector<NodeId> curve = curve_behind(graph, node.outputs[0]); !curve.empty())
+      return curve;
   if (!has_channels_last && (!is_open_convolution(graph, node, "Conv2D") ||
                              node.op.attrs.get_int("input_shuffle", 1) != 1 ||
                              dtype_of(graph, node.inputs[0]) != DataType::kFloat))

@@ -32,6 +32,11 @@ bool map_region(Graph& graph, const SliceRegion& region, const Hardware& hardwar
   if (region.axes.dims > 1) node.op.attrs.set("dims", std::int64_t{region.axes.dims});
   if (region.is_in_place) node.op.attrs.set("in_place", std::int64_t{1});
   node.op.attrs.set("part_cost", static_cast<float>(part_cost(cost, hardware)));
+  if (const std::optional<PieceCost> piece = piece_cost(cost, hardware)) {
+    node.op.attrs.set("longest_piece", piece->longest);
+    node.op.attrs.set("piece_cost", static_cast<float>(piece->piece));
+    node.op.attrs.set("share_cost", static_cast<float>(piece->share));
+  }
   node.inputs = subgraph.inputs;
   node.outputs = subgraph.outputs;
   for (const NodeId id : region.nodes) graph.remove_node(id);

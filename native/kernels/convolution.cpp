@@ -89,19 +89,54 @@ RowEnding ending_of(const reference::BodyStep& step, std::span<const Tensor> inp
   return ending;
 }
 
+/// Sums times their sigmoids.
+bool has_sigmoid(const reference::Body& body) {
+  if (body.steps.size() != 3 || body.steps[1].call.type != "Sigmoid" ||
+      body.steps[2].call.type != "Mul")
+    return false;
+  const std::vector<int> sum = {body.value_of(0)}, both = {body.value_of(0), body.value_of(1)};
+  return body.steps[1].operands == sum && std::ranges::is_permutation(body.steps[2].operands, both);
+}
+
+/// Behind an anchor with channels last.
+RowEnding::Curve curve_of(const reference::Body& body) {
+  using Curve = RowEnding::Curve;
+  if (body.steps.empty() || body.steps[0].call.type != kChannelsLast) return Curve::kNone;
+  if (has_sigmoid(body)) return Curve::kSigmoidTimes;
+  const bool is_hard = body.steps.size() == 2 && body.steps[1].call.type == "HardSwish" &&
+                       body.steps[1].operands == std::vector{body.value_of(0)};
+  return is_hard ? Curve::kHardSwish : Curve::kNone;
+}
+
+RowEnding ending_of(const reference::Body& body, std::span<const Tensor> inputs) {
+  const RowEnding::Curve curve = curve_of(body);
+  if (curve == RowEnding::Curve::kNone) return ending_of(body.steps[1], inputs);
+  RowEnding ending;
+  ending.curve = curve;
+  return ending;
+}
+
 void run_with_activation(const Run& run) {
-  const std::vector<reference::BodyStep>& steps = run.call.body->steps;
-  const std::vector<Tensor> inputs = read_by(steps[0], run.inputs);
-  run_floats(AnchorRun(run, steps[0], inputs), ending_of(steps[1], run.inputs));
+  const reference::Body& body = *run.call.body;
+  const std::vector<Tensor> inputs = read_by(body.steps[0], run.inputs);
+  run_floats(AnchorRun(run, body.steps[0], inputs), ending_of(body, run.inputs));
+}
+
+/// What becomes an ending of its sums.
+bool is_activation(const reference::BodyStep& step) {
+  constexpr std::string_view kActivations[] = {"Relu", "LeakyRelu", "ClipByValue"};
+  return std::ranges::find(kActivations, step.call.type) != std::end(kActivations);
 }
 
 Result<void> supports_activation(const Question& question) {
-  constexpr std::string_view kActivations[] = {"Relu", "LeakyRelu", "ClipByValue"};
-  if (!is_chain(question) || question.call.body->steps.size() != 2)
-    return Unexpected("no convolution with an activation behind it");
+  if (question.call.body == nullptr || question.outputs != 1 ||
+      std::ssize(question.inputs) != question.call.body->inputs)
+    return Unexpected("no fused call of one output");
   const std::vector<reference::BodyStep>& steps = question.call.body->steps;
-  if ((steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast) ||
-      std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations))
+  const bool has_one = is_chain(question) && steps.size() == 2 && is_activation(steps[1]);
+  if (!has_one && curve_of(*question.call.body) == RowEnding::Curve::kNone)
+    return Unexpected("no convolution with an activation behind it");
+  if (steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast)
     return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
   const Question anchor{steps[0].call, inputs, 1};

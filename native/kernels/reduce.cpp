@@ -64,8 +64,9 @@ template <typename R, typename T>
 constexpr std::int64_t kParts = sizeof(typename R::Acc) == sizeof(T) ? 64 : 16;
 /// Rows that are added before their sums are stored.
 constexpr std::int64_t kRows = 4;
-/// Results that are made at a time: their accumulators stay in the level-1 cache.
-constexpr std::int64_t kBlock = 1024;
+/// Results that are made at a time: their accumulators stay in the level-1 cache. Fewer where threads would have none, but whole lines
+/// of it.
+constexpr std::int64_t kBlock = 1024, kLeastBlock = 16;
 
 /// exp(x - largest), in float32 but of float64: of integers beyond some hundreds it is 0.
 template <typename T>
@@ -230,15 +231,23 @@ class Reduction {
                            [&](std::int64_t begin, std::int64_t end) {
                              reduce_lines<R>(x_ + begin * line_, line_, end - begin, y_ + begin);
                            });
-    const std::int64_t blocks = ceil_div(row_, kBlock);
-    const double cost = kElementNs * static_cast<double>(lines_ * line_ * std::min(row_, kBlock));
+    const std::int64_t block = block_for(threads), blocks = ceil_div(row_, block);
+    const double cost = kElementNs * static_cast<double>(lines_ * line_ * std::min(row_, block));
     threads.share(count_of(kept_) * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<Acc> sums(static_cast<std::size_t>(std::min(row_, kBlock)));
-      for (std::int64_t i = begin; i < end; ++i) run_block(i / blocks, i % blocks * kBlock, sums);
+      std::vector<Acc> sums(static_cast<std::size_t>(std::min(row_, block)));
+      for (std::int64_t i = begin; i < end; ++i)
+        run_block(i / blocks, i % blocks * block, block, sums);
     });
   }
 
  private:
+  std::int64_t block_for(const Threads& threads) const {
+    const std::int64_t rows = count_of(kept_);
+    if (rows == 0 || rows * ceil_div(row_, kBlock) >= threads.count()) return kBlock;
+    const std::int64_t even = ceil_div(row_, ceil_div(threads.count(), rows));
+    return std::min(kBlock, ceil_div(even, kLeastBlock) * kLeastBlock);
+  }
+
   /// Nothing else is reduced, and the lines follow each other.
   bool has_lines() const {
     return lines_ == 1 && line_ > 1 && kept_.size() == 1 && kept_[0].stride == line_;
@@ -261,8 +270,9 @@ class Reduction {
       to[i] = reference::convert<T>(R::finish(sums[i], elements));
   }
 
-  void run_block(std::int64_t kept, std::int64_t first, std::vector<Acc>& sums) const {
-    const std::int64_t count = std::min(kBlock, row_ - first);
+  void run_block(std::int64_t kept, std::int64_t first, std::int64_t block,
+                 std::vector<Acc>& sums) const {
+    const std::int64_t count = std::min(block, row_ - first);
     std::ranges::fill(sums, R::kStart);
     const std::int64_t offset = offset_of(kept_, kept) + first;
     if (reduced_.size() == 1 && line_ == 1)

@@ -11,6 +11,7 @@
 #include "native/products/product.h"
 #include "native/scratch.h"
 #include "native/wide.h"
+#include "native/windows/depthwise_rows.h"
 #include "native/windows/laid_out_weights.h"
 #include "native/windows/short_windows.h"
 #include "native/windows/tiled_channels.h"
@@ -252,41 +253,42 @@ AOE_WIDE void sum_channels(const Depth& depth, std::int64_t x) {
     }
 }
 
-/// A row of the window inside of the image: what its first tap reads for the first pixel, and the weights of that.
-struct InnerTapRow {
-  const float *from, *weights;
-};
-
-/// Pixels all of whose taps along the row are inside of the image.
-struct InnerPixels {
-  std::span<const InnerTapRow> rows;
-  const float* bias;
-  std::int64_t channels, count;
-  float* to;
-};
-
-#define AOE_BLOCKS wide_rows
-#define AOE_BYTES 32
-#define AOE_VECTOR AOE_WIDE
-#include "native/windows/depthwise_rows.inc"
-
-#if defined(__x86_64__)
-#define AOE_BLOCKS long_rows
-#define AOE_BYTES 64
-#define AOE_VECTOR __attribute__((target("arch=x86-64-v4")))
-#include "native/windows/depthwise_rows.inc"
-#endif
-
-bool sum_inner(const InnerPixels& pixels, std::int64_t taps, std::int64_t stride) {
-#if defined(__x86_64__)
-  if (has_long_vectors() && long_rows::sum_inner(pixels, taps, stride)) return true;
-#endif
-  return wide_rows::sum_inner(pixels, taps, stride);
-}
-
-class DepthwiseRow {
+class DepthwiseImages {
  public:
-  explicit DepthwiseRow(const Images& rows) : rows_(rows) {}
+  explicit DepthwiseImages(const Images& rows)
+      : rows_(rows),
+        band_{.bias = rows.bias,
+              .channels = rows.channels_in,
+              .width = rows.w.input,
+              .outputs = rows.w.output,
+              .pad = rows.w.pad_begin,
+              .to_stride = rows.w.output * rows.channels_out,
+              .ending = rows.ending} {}
+
+  /// Of one image.
+  void run(std::int64_t row, std::int64_t count) {
+    if (run_band(row, count)) return;
+    for (std::int64_t i = 0; i < count; ++i) run(row + i);
+  }
+
+ private:
+  bool run_band(std::int64_t row, std::int64_t count) {
+    const WindowAxis &h = rows_.h, &w = rows_.w;
+    if (w.dilation != 1 || h.kernel > DepthwiseRows::kMost) return false;
+    band_.rows = static_cast<int>(count);
+    band_.to = rows_.output_row(row);
+    for (std::int64_t q = 0; q < count; ++q) {
+      const std::int64_t top = (row + q) % h.output;
+      auto& taps = band_.taps[static_cast<std::size_t>(q)];
+      taps.count = 0;
+      for (std::int64_t i = 0; i < h.kernel; ++i)
+        if (h.is_inside(h.tap(top, i)))
+          taps.tap_rows[static_cast<std::size_t>(taps.count++)] = {
+              rows_.input_row(row / h.output, h.tap(top, i)),
+              rows_.weights + i * w.kernel * rows_.channels_in};
+    }
+    return sum_depthwise(band_, w.kernel, w.stride);
+  }
 
   void run(std::int64_t row) {
     const WindowAxis& w = rows_.w;
@@ -294,25 +296,9 @@ class DepthwiseRow {
     const std::int64_t begin = std::min(w.output, w.outputs_inside(0).first);
     const std::int64_t end = std::max(begin, w.outputs_inside(w.kernel - 1).second);
     for (std::int64_t x = 0; x < begin; ++x) sum(row, x, x + 1);
-    if (!sum_inner_pixels(row, begin, end)) sum(row, begin, end);
+    sum(row, begin, end);
     for (std::int64_t x = end; x < w.output; ++x) sum(row, x, x + 1);
     rows_.ending.apply(rows_.output_row(row), w.output * rows_.channels_out);
-  }
-
- private:
-  bool sum_inner_pixels(std::int64_t row, std::int64_t begin, std::int64_t end) {
-    const WindowAxis &h = rows_.h, &w = rows_.w;
-    const std::int64_t channels = rows_.channels_in, top = row % h.output;
-    if (w.dilation != 1 || begin == end) return false;
-    tap_rows_.clear();
-    for (std::int64_t i = 0; i < h.kernel; ++i)
-      if (h.is_inside(h.tap(top, i)))
-        tap_rows_.push_back(
-            {rows_.input_row(row / h.output, h.tap(top, i)) + w.tap(begin, 0) * channels,
-             rows_.weights + i * w.kernel * channels});
-    return sum_inner(
-        {tap_rows_, rows_.bias, channels, end - begin, rows_.output_row(row) + begin * channels},
-        w.kernel, w.stride);
   }
 
   /// Pixels whose windows have the same taps inside of the image.
@@ -347,16 +333,31 @@ class DepthwiseRow {
 
   const Images& rows_;
   std::vector<TapInside> taps_;
-  std::vector<InnerTapRow> tap_rows_;
+  DepthwiseBand band_;
 };
 
 void run_depthwise_rows(const Images& rows) {
   const double cost = static_cast<double>(rows.w.output * rows.channels_in) *
                       (0.1 + 0.02 * static_cast<double>(rows.window.kernel_elements()));
   rows.run.threads.share(rows.count(), cost, [&](std::int64_t begin, std::int64_t end) {
-    DepthwiseRow each(rows);
-    for (std::int64_t row = begin; row < end; ++row) each.run(row);
+    DepthwiseImages some(rows);
+    for (std::int64_t row = begin, count = 0; row < end; row += count) {
+      count = std::min(
+          {std::int64_t{DepthwiseBand::kMostRows}, end - row, rows.h.output - row % rows.h.output});
+      some.run(row, count);
+    }
   });
+}
+
+/// Tiles end their sums in registers, where there are no curves.
+void run_tiles(const Run& run, const Window& window, const RowEnding& ending) {
+  constexpr double kElementNs = 0.2;
+  run_tiled_channels(run, window, ending);
+  if (ending.curve == RowEnding::Curve::kNone) return;
+  float* const y = run.output(0).as<float>();
+  run.threads.share(
+      run.output(0).elements(), kElementNs,
+      [&](std::int64_t begin, std::int64_t end) { ending.apply_curve(y + begin, end - begin); });
 }
 
 }  // namespace
@@ -374,7 +375,7 @@ void run_channels_last(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
   const Window window =
       reference::window_of(run.call.type, run.attrs, run.shape(0), run.shape(1)).value();
-  if (tiles_channels(run, window)) return run_tiled_channels(run, window, ending);
+  if (tiles_channels(run, window)) return run_tiles(run, window, ending);
   const Images rows(run, ending);
   run.attrs.get_int("group", 1) == 1 ? run_dense(rows) : run_depthwise_rows(rows);
 }

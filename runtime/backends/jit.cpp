@@ -16,6 +16,7 @@ class JitSteps final : public Runnable {
  public:
   JitSteps(JitTeam& team, std::vector<JitStage> stages) : team_(team), stages_(std::move(stages)) {}
   void run(const TaskRecording& recording) override { team_.run(stages_, recording); }
+  std::span<const JitStage> stages() const override { return stages_; }
 
  private:
   JitTeam& team_;

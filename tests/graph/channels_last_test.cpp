@@ -264,5 +264,47 @@ INSTANTIATE_TEST_SUITE_P(
                                 0, 0, 0}),
     [](const auto& tested) { return tested.param.name; });
 
+/// What of an activation is one node with the convolution before it.
+struct Curve {
+  const char* name;
+  std::string network;
+  std::string last;  ///< type of the last step of the body; empty: nothing is fused
+};
+
+void PrintTo(const Curve& curve, std::ostream* out) {
+  *out << curve.name;
+}
+
+class CurvesBehindDepthwise : public testing::TestWithParam<Curve> {};
+
+TEST_P(CurvesBehindDepthwise, AreOneNodeWithIt) {
+  const graph::Graph before = open_images("y", R"(
+    w1 = Conv (r, widen, b24)
+    d1 = Conv <group = 24, pads = [1,1,1,1]> (w1, deep, b24)
+)" + GetParam().network + R"(
+    n1 = Conv (d2, narrow, b8)
+    y = GlobalAveragePool (n1)
+)");
+  graph::Graph after = before;
+  for (const char* name : {"put_channels_last", "fuse_open_activations"})
+    std::ranges::find(graph::passes(), name, &graph::Pass::name)->run(after);
+  std::string last;
+  for (const graph::NodeId id : after.topological_order())
+    if (const auto& op = after.nodes[id].op;
+        op.body != nullptr && op.body->steps[0].call.type == "NhwcConv2D")
+      last = op.body->steps.back().call.type;
+  EXPECT_EQ(last, GetParam().last) << after.to_text();
+  expect_same_outputs(before, after, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, CurvesBehindDepthwise,
+    testing::Values(Curve{"silu", "s1 = Sigmoid (d1)\n d2 = Mul (d1, s1)", "Mul"},
+                    Curve{"turned", "s1 = Sigmoid (d1)\n d2 = Mul (s1, d1)", "Mul"},
+                    Curve{"hard_swish", "d2 = HardSwish (d1)", "HardSwish"},
+                    Curve{"read_elsewhere",
+                          "s1 = Sigmoid (d1)\n m1 = Mul (d1, s1)\n d2 = Add (m1, s1)", ""}),
+    [](const auto& curve) { return curve.param.name; });
+
 }  // namespace
 }  // namespace aoe::tests

@@ -334,10 +334,10 @@ TEST(MapSlices, KeepsProductsOfManyWeightsAndLargeImagesApart) {
 
 TEST(MapSlices, CutsPartsThatStayInACache) {
   using Sizes = std::vector<std::int64_t>;
-  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{65536, 32768, 8192, 1024}));
-  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 32, 8, 1}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{65536, 32768, 8192, 2048}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 32, 8, 2}));
   EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}, {.threads = 4}),
-            (Sizes{256, 128, 32, 4}));
+            (Sizes{256, 128, 32, 8, 2, 1}));
   EXPECT_EQ(graph::part_sizes({.bytes = 1e6, .flops = 1e8, .weights = 1e5}), (Sizes{1}));
   // Weights that take longer to read than a row to multiply are read for as many rows as there are.
   EXPECT_EQ(graph::part_sizes({.bytes = 5e4, .flops = 2.5e7, .weights = 5e7}), (Sizes{64, 24, 8}));

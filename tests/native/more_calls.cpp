@@ -318,7 +318,9 @@ RandomCall draw_nhwc(Draw& draw) {
   attrs.set("pads",
             std::vector<std::int64_t>{draw.in(0, 3), draw.in(0, 3), draw.in(0, 3), draw.in(0, 3)});
   const Shape weight = {out, is_depthwise ? 1 : in, draw.in(1, 4), draw.in(1, 7)};
-  const std::int64_t images = draw.in(0, 2), height = draw.in(7, 12), width = draw.in(19, 30);
+  const std::int64_t images = draw.in(0, 2), height = draw.in(7, 12),
+                     width = !attrs.has("dilations") && draw.chance(30) ? draw.in(7, 10)
+                                                                        : draw.in(19, 30);
   const bool reads_planes = !is_depthwise && draw.chance(40);
   if (reads_planes) attrs.set("reads_planes", std::int64_t{1});
   RandomCall call{.call = {.type = "NhwcConv2D", .attrs = attrs}, .tolerance = 1e-5};
@@ -357,10 +359,28 @@ RandomCall draw_fused(Draw& draw) {
     given.push_back(std::move(value));
     return static_cast<int>(given.size()) - 1;
   };
-  constexpr int kSums = 100, kResult = 101;
+  constexpr int kSums = 100, kResult = 101, kSigmoid = 102;
+  const auto fused = [&](const std::vector<reference::NamedStep>& steps) {
+    std::vector<int> reads;
+    whole.call = reference::fused_call(steps, true, reads);
+    whole.inputs.clear();
+    for (const int name : reads) whole.inputs.push_back(given[static_cast<std::size_t>(name)]);
+    return whole;
+  };
   std::vector<int> operands;
   for (std::size_t i = 0; i < whole.inputs.size(); ++i) operands.push_back(static_cast<int>(i));
   std::vector<reference::NamedStep> steps = {{whole.call, operands, kSums}};
+  const bool has_curve = whole.call.type == "NhwcConv2D" && draw.chance(40);
+  if (has_curve && draw.chance(50)) {
+    steps.push_back({{.type = "Sigmoid", .version = 13}, {kSums}, kSigmoid});
+    steps.push_back({{.type = "Mul", .version = 14}, {kSums, kSigmoid}, kResult});
+    if (draw.chance(50)) std::swap(steps.back().operands[0], steps.back().operands[1]);
+    return fused(steps);
+  }
+  if (has_curve) {
+    steps.push_back({{.type = "HardSwish", .version = 14}, {kSums}, kResult});
+    return fused(steps);
+  }
   reference::NamedStep activation = {
       {.type = draw.one_of<std::string>({"Relu", "LeakyRelu", "ClipByValue"}), .version = 13},
       {kSums},
@@ -373,11 +393,7 @@ RandomCall draw_fused(Draw& draw) {
     activation.operands.push_back(read(scalar(draw.real(-1, 5), DataType::kFloat)));
   }
   steps.push_back(activation);
-  std::vector<int> reads;
-  whole.call = reference::fused_call(steps, true, reads);
-  whole.inputs.clear();
-  for (const int name : reads) whole.inputs.push_back(given[static_cast<std::size_t>(name)]);
-  return whole;
+  return fused(steps);
 }
 
 /// The shape of scales along an axis, or of blocks of it.

@@ -49,3 +49,20 @@ void sum_all(void* const* buffers, int64_t begin, int64_t end, void* scratch) {
     for (int j = 0; j < kCount; ++j) y[0] += x[j];
   }
 }
+
+/* y[i] = x[i] + z[i]. */
+void add(void* const* buffers, int64_t begin, int64_t end, void* scratch) {
+  const float* x = buffers[0];
+  const float* z = buffers[1];
+  float* y = buffers[2];
+  (void)scratch;
+  for (int64_t i = begin; i < end; ++i) y[i] = x[i] + z[i];
+}
+
+/* y[i] = x[i] + the iterations, by 1024, that the thread has at once. */
+void add_iterations(void* const* buffers, int64_t begin, int64_t end, void* scratch) {
+  const float* x = buffers[0];
+  float* y = buffers[1];
+  (void)scratch;
+  for (int64_t i = begin; i < end; ++i) y[i] = x[i] + (float)(end - begin) / 1024;
+}

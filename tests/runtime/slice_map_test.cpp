@@ -96,7 +96,7 @@ TEST(SliceMap, TakesShorterPartsForWhatLongOnesLeave) {
   const auto parts_of = [](std::int64_t slices, bool is_in_place) {
     const std::vector<std::int64_t> lengths = {128, 64, 16, 2};
     std::vector<std::int64_t> parts;
-    for (const SliceTurn& turn : slice_parts(lengths, slices, 8, is_in_place))
+    for (const SliceTurn& turn : slice_parts(lengths, slices, 8, is_in_place).turns)
       parts.insert(parts.end(), static_cast<std::size_t>(turn.times), lengths[turn.length]);
     return parts;
   };
