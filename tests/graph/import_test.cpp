@@ -389,6 +389,18 @@ TEST(Import, TakesALoopWhoseCounterIsATensorOfOneElement) {
   EXPECT_EQ(floats(*results[1]), (std::vector<float>{1, 2, 3, 4}));
 }
 
+// Rows of heads are turned where they lie, and not once for each half.
+TEST(Import, TurnsPairsByOneOp) {
+  const Graph graph = import_text(R"(
+      g (float[2,3,16] x, float[2,3,2] c, float[2,3,2] s) => (float[2,3,16] y) {
+        y = RotaryEmbedding <num_heads = 4> (x, c, s)
+      })",
+                                  23);
+  std::vector<std::string> types;
+  for (const auto& node : graph.nodes) types.push_back(node.op.type);
+  EXPECT_EQ(types, (std::vector<std::string>{"Reshape", "RotaryMul", "Reshape"}));
+}
+
 TEST(Import, ScalarsAndEmptyTensorsAreShapes) {
   const Graph graph = import_text(
       "g (float x, float[0,3] e) => (float y, float[0,3] z) { y = Relu (x) z = Relu (e) }");
