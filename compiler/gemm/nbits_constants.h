@@ -41,28 +41,13 @@ inline std::pair<PackedConstant, DataType> zeros_by_columns(ConstantPtr zero,
                                                             std::int64_t columns) {
   if (zero->desc().dtype != DataType::kUint8)
     return {floats_by_columns(std::move(zero), w.n, columns, w.blocks()), DataType::kFloat};
-  return {by_columns<std::uint8_t>(w.n, columns, w.blocks(),
-                                   [zero = std::move(zero), w](std::int64_t row, std::int64_t i) {
-                                     const auto* bytes =
-                                         static_cast<const std::uint8_t*>(zero->data());
-                                     return static_cast<std::uint8_t>(
-                                         w.at(bytes + row * w.zero_row_bytes(), i));
-                                   }),
+  return {by_columns<std::uint8_t>(
+              w.n, columns, w.blocks(),
+              [zero = std::move(zero), w](std::int64_t row, std::int64_t i) {
+                const auto* bytes = static_cast<const std::uint8_t*>(zero->data());
+                return static_cast<std::uint8_t>(w.at(bytes + row * w.zero_row_bytes(), i));
+              }),
           DataType::kUint8};
-}
-
-/// Whether weights, scales and zero points are such constants.
-inline Result<void> supports_packed(const Task& task) {
-  for (std::size_t i = reference::kPackedWeight; i < task.inputs.size(); ++i)
-    if (task.inputs[i].is_present() && !task.inputs[i].constant)
-      return Unexpected("weights, scales or zero points are computed");
-  if (element_count(task.in(0).shape) == 0 || element_count(task.out().shape) == 0)
-    return Unexpected("there is nothing to multiply");
-  const bool has_zeros = task.has_input(reference::kPackedZero);
-  const DataType zeros = has_zeros ? task.in(reference::kPackedZero).dtype : DataType::kUint8;
-  if (zeros != DataType::kUint8 && zeros != DataType::kFloat)
-    return Unexpected("zero points are " + to_string(task.in(reference::kPackedZero)));
-  return {};
 }
 
 }  // namespace aoe::compiler

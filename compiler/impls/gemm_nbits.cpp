@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "compiler/emit/integer_math.h"
-#include "compiler/gemm/nbits_constants.h"
 #include "compiler/gemm/nbits_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/tiled_plan.h"

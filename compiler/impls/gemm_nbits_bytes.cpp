@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/gemm/nbits_bytes_nest.h"
-#include "compiler/gemm/nbits_constants.h"
+#include "compiler/gemm/nbits_nest.h"
 #include "compiler/plain_task.h"
 #include "compiler/tiled_plan.h"
 
