@@ -36,4 +36,12 @@ void LineDots::add(Rows<const float> left, std::int64_t rows, std::int64_t depth
   lines_of_eight::add(left, rows, depth, lines, stride, sums, columns);
 }
 
+void LineDots::pairs(const float* left, const float* right, std::int64_t rows, std::int64_t length,
+                     float* sums) {
+#if defined(__x86_64__)
+  if (has_long_vectors()) return lines_of_sixteen::pairs(left, right, rows, length, sums);
+#endif
+  lines_of_eight::pairs(left, right, rows, length, sums);
+}
+
 }  // namespace aoe::native

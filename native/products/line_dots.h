@@ -17,6 +17,10 @@ struct LineDots {
   /// there are lines_of(columns), those beyond them zeros.
   static void add(Rows<const float> left, std::int64_t rows, std::int64_t depth, const float* lines,
                   std::int64_t stride, Rows<float> sums, std::int64_t columns);
+
+  /// sums[r] = the sum over i of left[r][i] * right[r][i]: rows of `length` elements, which follow each other.
+  static void pairs(const float* left, const float* right, std::int64_t rows, std::int64_t length,
+                    float* sums);
 };
 
 }  // namespace aoe::native
