@@ -61,11 +61,30 @@ bool sums_planes(const Question& question) {
   return height.output == 1 && height.kernel >= kHigh;
 }
 
+/// Of a few channels, which fill a part of a vector where generated code has these in lanes: the processor's share that whole rows of
+/// them reach here, 0 where there are more or windows of one element.
+double of_peak_of_few(const Question& question) {
+  constexpr std::int64_t kMost = 8, kLeastWidth = 16;
+  constexpr double kOfPeak[kMost + 1] = {0, 0.25, 0.3, 0.45, 0.45, 0.6, 0.6, 0.6, 0.6};
+  const Shape &x = question.inputs[0].shape, &weight = question.inputs[1].shape;
+  const reference::Attrs& attrs = question.call.attrs;
+  if (question.call.type != "Conv2D" || !is_flat_float32(question) || !is_static(x) ||
+      !is_static(weight) || attrs.get_int("group", 1) != 1 || weight[0] < 1 || weight[0] > kMost)
+    return 0;
+  const reference::Window window =
+      reference::window_of(attrs, x, reference::kernel_of(attrs, weight));
+  if (window.kernel_elements() == 1 || window.width().output < kLeastWidth ||
+      window.width().stride != 1 || !PaddedPlanes::takes(window))
+    return 0;
+  return kOfPeak[weight[0]];
+}
+
 /// Of volumes, which a library computes plainly where its blocks of channels do not divide groups: blocks of eight output channels here.
 double of_peak(const Question& question) {
   constexpr double kOfPeak = 0.45, kBlock = 8;
   constexpr std::size_t kVolumeRank = 5;
   if (sums_planes(question)) return kOfPeak / 2;
+  if (const double share = of_peak_of_few(question); share > 0) return share;
   const Shape& weight = question.inputs[1].shape;
   if (!is_float32(question) || weight.size() != kVolumeRank ||
       weight[2] * weight[3] * weight[4] == 1)
@@ -76,7 +95,7 @@ double of_peak(const Question& question) {
 }
 
 bool is_for_open_images(const Question& question) {
-  return is_flat_float32(question) && !sums_planes(question);
+  return is_flat_float32(question) && !sums_planes(question) && of_peak_of_few(question) == 0;
 }
 
 // ---- a convolution with its activation ----
