@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "native/elements/curves.h"
 #include "native/kernel.h"
 #include "native/windows/anchor_run.h"
 #include "native/windows/channels_last.h"
@@ -108,10 +109,27 @@ RowEnding ending_of(const reference::BodyStep& step, std::span<const Tensor> inp
   return ending;
 }
 
+bool is_curve(const std::string& type) {
+  return type == "Tanh" || type == "Sigmoid";
+}
+
+/// Of what a convolution has made.
+void bend(const std::string& type, const Tensor& y, Threads& threads) {
+  constexpr double kElementNs = 1;
+  const auto write = type == "Tanh" ? write_tanhs : write_sigmoids;
+  threads.share(y.elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
+    write(y.as<float>() + begin, end - begin);
+  });
+}
+
 void run_with_activation(const Run& run) {
   const std::vector<reference::BodyStep>& steps = run.call.body->steps;
   const std::vector<Tensor> inputs = read_by(steps[0], run.inputs);
-  run_floats(AnchorRun(run, steps[0], inputs), ending_of(steps[1], run.inputs));
+  const AnchorRun anchor(run, steps[0], inputs);
+  if (!is_curve(steps[1].call.type)) return run_floats(anchor, ending_of(steps[1], run.inputs));
+  if (run.output(0).data == nullptr) return;
+  run_floats(anchor, {});
+  bend(steps[1].call.type, run.output(0), run.threads);
 }
 
 Result<void> supports_activation(const Question& question) {
@@ -119,12 +137,14 @@ Result<void> supports_activation(const Question& question) {
   if (!is_chain(question) || question.call.body->steps.size() != 2)
     return Unexpected("no convolution with an activation behind it");
   const std::vector<reference::BodyStep>& steps = question.call.body->steps;
+  const bool is_bent = is_curve(steps[1].call.type);
   if ((steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast) ||
-      std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations))
+      (!is_bent && std::ranges::find(kActivations, steps[1].call.type) == std::end(kActivations)))
     return Unexpected("no convolution with Relu, LeakyRelu or Clip behind it");
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
   const Question anchor{steps[0].call, inputs, 1};
   if (!anchor.has_input(0) || !anchor.has_input(1)) return Unexpected("an input is missing");
+  if (is_bent && of_peak_of_few(anchor) == 0) return Unexpected("more than a few channels");
   if (steps[0].call.type == kChannelsLast) return takes_channels_last(anchor);
   if (auto taken = supports_floats(anchor); !taken) return taken;
   return takes_types(anchor, 0, {DataType::kFloat});
