@@ -119,7 +119,21 @@ Scratch block_offsets(const Tensor& indices, const Shape& shape, std::int64_t co
   return memory;
 }
 
-/// Of the blocks of the data each thread has a range: it copies them, and then looks for their updates.
+/// Updates of blocks in [low, high) of the elements.
+template <typename T, typename Combine>
+void scatter_blocks(const T* update, const std::int64_t* offsets, std::int64_t updates,
+                    std::int64_t size, std::int64_t low, std::int64_t high, T* out,
+                    const Combine& combine) {
+  for (std::int64_t i = 0; i < updates; ++i) {
+    const std::int64_t offset = offsets[i];
+    if (offset < low || offset >= high) continue;
+    const T* from = update + i * size;
+    for (std::int64_t k = 0; k < size; ++k) out[offset + k] = combine(out[offset + k], from[k]);
+  }
+}
+
+/// Of the blocks of the data each thread has a range: it copies them, and then looks for their updates. Short blocks are not worth
+/// looking for: one thread takes all that there are.
 void run_scatter_nd(const Run& run) {
   const Tensor& out = run.output(0);
   if (out.data == nullptr) return;
@@ -131,21 +145,20 @@ void run_scatter_nd(const Run& run) {
   const std::int64_t size = reference::dim_product(shape, static_cast<std::size_t>(chosen.back()),
                                                    shape.size()),
                      count = out.elements() / size;
+  constexpr std::int64_t kShortBlock = 8;
+  const bool is_short = size < kShortBlock;
+  if (is_short) copy_all(run.inputs[0], out, run.threads);
   const double cost =
       static_cast<double>(size) * (0.5 + static_cast<double>(updates) / static_cast<double>(count));
   reference::visit_type<reference::AllTypes>(out.desc.dtype, [&]<typename T>() {
     const T* update = run.inputs[2].as<T>();
+    T* const y = out.as<T>();
     reference::with_reduction<T>(run.attrs, [&](auto combine) {
+      if (is_short)
+        return scatter_blocks(update, offsets, updates, size, 0, out.elements(), y, combine);
       run.threads.share(count, cost, [&](std::int64_t begin, std::int64_t end) {
-        const std::int64_t low = begin * size, high = end * size;
-        copy_part(run.inputs[0], out, low, high);
-        for (std::int64_t i = 0; i < updates; ++i) {
-          const std::int64_t offset = offsets[i];
-          if (offset < low || offset >= high) continue;
-          const T* from = update + i * size;
-          T* to = out.as<T>() + offset;
-          for (std::int64_t k = 0; k < size; ++k) to[k] = combine(to[k], from[k]);
-        }
+        copy_part(run.inputs[0], out, begin * size, end * size);
+        scatter_blocks(update, offsets, updates, size, begin * size, end * size, y, combine);
       });
     });
   });
