@@ -50,4 +50,17 @@ double PackedCut::core_cycles() const {
          (static_cast<double>(column_blocks() * row_blocks()) * per_element + panels);
 }
 
+Result<void> supports_packed(const Task& task) {
+  for (std::size_t i = reference::kPackedWeight; i < task.inputs.size(); ++i)
+    if (task.inputs[i].is_present() && !task.inputs[i].constant)
+      return Unexpected("weights, scales or zero points are computed");
+  if (element_count(task.in(0).shape) == 0 || element_count(task.out().shape) == 0)
+    return Unexpected("there is nothing to multiply");
+  const bool has_zeros = task.has_input(reference::kPackedZero);
+  const DataType zeros = has_zeros ? task.in(reference::kPackedZero).dtype : DataType::kUint8;
+  if (zeros != DataType::kUint8 && zeros != DataType::kFloat)
+    return Unexpected("zero points are " + to_string(task.in(reference::kPackedZero)));
+  return {};
+}
+
 }  // namespace aoe::compiler

@@ -6,27 +6,12 @@
 #include <vector>
 
 #include "compiler/emit/kernel_buffers.h"
+#include "compiler/gemm/nbits_constants.h"
 
 namespace aoe::compiler {
 namespace {
 
 using reference::PackedWeights;
-
-/// By block of columns: [block of columns][index][column], `value(row of the weights, index)` below N, zeros beyond.
-template <typename T, typename Value>
-PackedConstant by_columns(const PackedCut& cut, std::int64_t count, Value value) {
-  const std::int64_t columns = cut.block_columns(), blocks = cut.column_blocks();
-  return {.size_bytes = static_cast<std::size_t>(blocks * count * columns) * sizeof(T),
-          .pack = [=, n = cut.weights().n](void* destination) {
-            T* to = static_cast<T*>(destination);
-            for (std::int64_t block = 0; block < blocks; ++block)
-              for (std::int64_t i = 0; i < count; ++i)
-                for (std::int64_t column = 0; column < columns; ++column) {
-                  const std::int64_t row = block * columns + column;
-                  *to++ = row < n ? value(row, i) : T{};
-                }
-          }};
-}
 
 class PackedNest {
  public:
@@ -41,37 +26,21 @@ class PackedNest {
       types_.push_back(dtype);
       return constants_.size() - 1;
     };
-    const auto floats = [](const ConstantPtr& of, std::int64_t row_length) {
-      return [=](std::int64_t row, std::int64_t i) {
-        return static_cast<const float*>(of->data())[row * row_length + i];
-      };
-    };
-    add(by_columns<std::uint8_t>(cut, w_.row_bytes(),
+    const std::int64_t n = w_.n, columns = cut.block_columns(), blocks = w_.blocks();
+    add(by_columns<std::uint8_t>(n, columns, w_.row_bytes(),
                                  [of = constant(kPackedWeight), bytes = w_.row_bytes()](
                                      std::int64_t row, std::int64_t i) {
                                    return static_cast<const std::uint8_t*>(
                                        of->data())[row * bytes + i];
                                  }),
         DataType::kUint8);
-    add(by_columns<float>(cut, w_.blocks(), floats(constant(kPackedScale), w_.blocks())),
-        DataType::kFloat);
+    add(floats_by_columns(constant(kPackedScale), n, columns, blocks), DataType::kFloat);
     if (const ConstantPtr zero = constant(kPackedZero)) {
-      if (zero->desc().dtype == DataType::kUint8) {
-        zero_ = add(by_columns<std::uint8_t>(cut, w_.blocks(),
-                                             [zero, w = w_](std::int64_t row, std::int64_t i) {
-                                               const auto* bytes =
-                                                   static_cast<const std::uint8_t*>(zero->data());
-                                               return static_cast<std::uint8_t>(
-                                                   w.at(bytes + row * w.zero_row_bytes(), i));
-                                             }),
-                    DataType::kUint8);
-      } else {
-        zero_ =
-            add(by_columns<float>(cut, w_.blocks(), floats(zero, w_.blocks())), DataType::kFloat);
-      }
+      auto [packed, dtype] = zeros_by_columns(zero, w_, columns);
+      zero_ = add(std::move(packed), dtype);
     }
     if (const ConstantPtr bias = constant(kPackedBias))
-      bias_ = add(by_columns<float>(cut, 1, floats(bias, 1)), DataType::kFloat);
+      bias_ = add(floats_by_columns(bias, n, columns, 1), DataType::kFloat);
     buffers_ = declare_buffers(builder_, task, types_);
     if (cut_.has_panel()) panel_ = builder_.scratch("panel", cut_.panel_elements());
   }

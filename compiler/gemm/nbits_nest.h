@@ -70,6 +70,9 @@ class PackedCut {
   PackedTiling tiling_;
 };
 
+/// Whether weights, scales and zero points are such constants.
+Result<void> supports_packed(const Task& task);
+
 Kernel build_packed_product(const Task& task, const PackedCut& cut);
 
 }  // namespace aoe::compiler

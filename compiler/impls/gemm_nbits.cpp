@@ -92,16 +92,8 @@ class GemmNbits final : public ImplBy<PackedPlan> {
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"WeightQuantBatchMatmulV2"}); !plain) return plain;
-    for (std::size_t i = reference::kPackedWeight; i < task.inputs.size(); ++i)
-      if (task.inputs[i].is_present() && !task.inputs[i].constant)
-        return Unexpected("weights, scales or zero points are computed");
-    if (element_count(task.in(0).shape) == 0 || element_count(task.out().shape) == 0)
-      return Unexpected("there is nothing to multiply");
-    const bool has_zeros = task.has_input(reference::kPackedZero);
-    const DataType zeros = has_zeros ? task.in(reference::kPackedZero).dtype : DataType::kUint8;
-    if (zeros != DataType::kUint8 && zeros != DataType::kFloat)
-      return Unexpected("zero points are " + to_string(task.in(reference::kPackedZero)));
-    return {};
+    if (reference::rounds_x(task.op.attrs)) return Unexpected("x is rounded to bytes");
+    return supports_packed(task);
   }
 };
 

@@ -83,9 +83,9 @@ Value* emit_unary(IrBuilder& ir, Op op, Value* a) {
     case Op::kReduceAdd:
       return reduce(ir, Op::kAdd, a);
     case Op::kReduceMax:
-      return reduce(ir, Op::kMax, a);
+      return is_real(a) ? emit_reduce_max(ir, a) : reduce(ir, Op::kMax, a);
     case Op::kReduceMin:
-      return reduce(ir, Op::kMin, a);
+      return is_real(a) ? emit_reduce_min(ir, a) : reduce(ir, Op::kMin, a);
     default:
       AOE_CHECK(false, "not a unary vector operation");
   }

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/float64_functions.h"
+#include "compiler/loopnest/lane_moves.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -41,13 +42,30 @@ bool is_number_constant(Value* v) {
   return number != nullptr && !number->isNaN();
 }
 
-/// vminps/vmaxps return their second operand when one is NaN: that is right when the first is a
-/// number.
+Value* not_a_number(Value* like) {
+  return llvm::ConstantFP::getNaN(like->getType());
+}
+
+/// vminps/vmaxps, which return their second operand when one is NaN: that is right when the first is a number.
+Value* first_or_second(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a, Value* b) {
+  return ir.CreateSelect(ir.CreateFCmp(first_wins, a, b), a, b);
+}
+
+/// NaN of `a` becomes a constant: as `a` itself it would be chosen by both comparisons joined, two masks in place of vmaxps.
 Value* emit_extreme(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a, Value* b) {
   if (is_number_constant(b)) std::swap(a, b);
-  Value* extreme = ir.CreateSelect(ir.CreateFCmp(first_wins, a, b), a, b);
+  Value* extreme = first_or_second(ir, first_wins, a, b);
   if (is_number_constant(a)) return extreme;
-  return ir.CreateSelect(ir.CreateFCmpUNO(a, a), a, extreme);
+  return ir.CreateSelect(ir.CreateFCmpUNO(a, a), not_a_number(a), extreme);
+}
+
+/// One question for NaN in place of one at each step.
+Value* reduce_extreme(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a) {
+  Value* extreme = emit_reduction(
+      ir, a, [&](Value* x, Value* y) { return first_or_second(ir, first_wins, x, y); });
+  Value* has_nan = ir.CreateFCmpUNO(a, a);
+  if (has_nan->getType()->isVectorTy()) has_nan = ir.CreateOrReduce(has_nan);
+  return ir.CreateSelect(has_nan, not_a_number(extreme), extreme);
 }
 
 }  // namespace
@@ -226,6 +244,14 @@ Value* emit_min(IrBuilder& ir, Value* a, Value* b) {
 
 Value* emit_max(IrBuilder& ir, Value* a, Value* b) {
   return emit_extreme(ir, llvm::CmpInst::FCMP_OGT, a, b);
+}
+
+Value* emit_reduce_max(IrBuilder& ir, Value* a) {
+  return reduce_extreme(ir, llvm::CmpInst::FCMP_OGT, a);
+}
+
+Value* emit_reduce_min(IrBuilder& ir, Value* a) {
+  return reduce_extreme(ir, llvm::CmpInst::FCMP_OLT, a);
 }
 
 /// vmaxps keeps a NaN of `a`, its second operand; one comparison asks for those of `b` and `c`.

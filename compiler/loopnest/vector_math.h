@@ -60,6 +60,9 @@ Values with_rare(IrBuilder& ir, llvm::Value* mask, const Values& usual,
 /// One vminps/vmaxps when an operand is a constant, three instructions otherwise; double as well, and fma.
 llvm::Value* emit_min(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
 llvm::Value* emit_max(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
+/// Of all lanes, in one.
+llvm::Value* emit_reduce_max(IrBuilder& ir, llvm::Value* a);
+llvm::Value* emit_reduce_min(IrBuilder& ir, llvm::Value* a);
 llvm::Value* emit_max3(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 llvm::Value* emit_fma(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 

@@ -140,6 +140,8 @@ void expand_matmul_nbits(FunctionCall& call) {
   reference::Attrs attrs;
   attrs.set("bits", w.bits);
   attrs.set("block_size", w.block);
+  constexpr std::int64_t kBytes = 4;
+  if (call.attrs().get_int("accuracy_level", 0) == kBytes) attrs.set("rounds_x", std::int64_t{1});
   const Term y = call.op("WeightQuantBatchMatmulV2",
                          {call.cast(a, DataType::kFloat), weights, scales, zeros, bias}, attrs);
   call.give(0, call.cast(y, call.dtype(a)));

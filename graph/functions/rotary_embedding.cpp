@@ -22,9 +22,10 @@ void give_rotated(FunctionCall& call, Term x, std::int64_t heads, Term cos, Term
   if (turned > 0 && call.dim(cos, -1) * 2 != turned)
     throw Error(ExitCode::kModel, "has " + std::to_string(call.dim(cos, -1)) +
                                       " angles for rotary_embedding_dim " + std::to_string(turned));
-  const Term y = rotate_pairs(is_flat ? split_heads(x, heads) : x, cos, sin,
-                              call.attrs().get_int("interleaved", 0) != 0);
-  call.give(0, is_flat ? merge_heads(y) : y);
+  const bool is_interleaved = call.attrs().get_int("interleaved", 0) != 0;
+  if (!is_flat) return call.give(0, rotate_pairs(x, cos, sin, is_interleaved));
+  const Term y = rotate_pairs(heads_of_rows(x, heads), cos, sin, is_interleaved, 2);
+  call.give(0, call.reshape(y, {0, 0, call.is_open(x, -1) ? -1 : call.dim(x, -1)}));
 }
 
 void expand_rotary_embedding(FunctionCall& call) {
@@ -35,7 +36,7 @@ void expand_rotary_embedding(FunctionCall& call) {
 }
 
 /// `heads`, or where that is 0 as many as rows of x have pairs for.
-std::int64_t heads_of_rows(FunctionCall& call, Term x, std::int64_t heads, std::int64_t pairs) {
+std::int64_t count_heads(FunctionCall& call, Term x, std::int64_t heads, std::int64_t pairs) {
   if (heads != 0 || call.rank(x) != 3) return heads;
   if (pairs < 1) throw Error(ExitCode::kModel, "its tables have no angles");
   return call.dim(x, 2) / (2 * pairs);
@@ -55,7 +56,7 @@ void expand_microsoft(FunctionCall& call) {
   if (call.attrs().get_float("scale", 1) != 1) throw NotExpressible{"it has a scale"};
   const Term x = call.input(0), cos = call.input(2);
   const std::int64_t heads =
-      heads_of_rows(call, x, call.attrs().get_int("num_heads", 0), call.dim(cos, 1));
+      count_heads(call, x, call.attrs().get_int("num_heads", 0), call.dim(cos, 1));
   const Term positions = positions_of(call, x);
   give_rotated(call, x, heads, at_positions(cos, positions),
                at_positions(call.input(3), positions));
@@ -106,7 +107,7 @@ void expand_three_places(FunctionCall& call) {
                                       std::to_string(pairs) + " pairs in three parts");
   const std::vector<std::int64_t> streams =
       streams_of_pairs(sections, call.attrs().get_int("mrope_layout", 0) != 0);
-  const std::int64_t heads = heads_of_rows(call, x, call.attrs().get_int("num_heads", 0), pairs);
+  const std::int64_t heads = count_heads(call, x, call.attrs().get_int("num_heads", 0), pairs);
   give_rotated(call, x, heads, at_streams(call, cos, places, streams),
                at_streams(call, sin, places, streams));
 }

@@ -102,7 +102,7 @@ Term bias_of_places(const KeyRange& range, Term tokens, Term keys, Term offsets,
 
 }  // namespace
 
-Term split_heads(Term value, std::int64_t heads) {
+Term heads_of_rows(Term value, std::int64_t heads) {
   FunctionCall& call = *value.call;
   const bool is_open = call.is_open(value, 2);
   const std::int64_t hidden = is_open ? 0 : call.dim(value, 2);
@@ -111,7 +111,11 @@ Term split_heads(Term value, std::int64_t heads) {
                                       " elements do not divide into " + std::to_string(heads) +
                                       " heads");
   const std::int64_t size = is_open ? -1 : hidden / heads;
-  return call.transpose(call.reshape(value, {0, 0, heads, size}), {0, 2, 1, 3});
+  return call.reshape(value, {0, 0, heads, size});
+}
+
+Term split_heads(Term value, std::int64_t heads) {
+  return value.call->transpose(heads_of_rows(value, heads), {0, 2, 1, 3});
 }
 
 Term merge_heads(Term value) {
@@ -218,29 +222,15 @@ Term bias_of_lengths(Term lengths, Term k, DataType dtype, double otherwise, dou
   return bias_of_mask(call.op("Less", {key, length}), dtype, otherwise, there);
 }
 
-Term rotate_pairs(Term x, Term cos, Term sin, bool is_interleaved) {
+Term rotate_pairs(Term x, Term cos, Term sin, bool is_interleaved, std::int64_t heads_axis) {
   FunctionCall& call = *x.call;
-  const std::int64_t pairs = call.dim(cos, 2), turned = 2 * pairs;
   // Of heads whose size only a run can tell all elements have angles.
-  const std::int64_t size = call.is_open(x, 3) ? turned : call.dim(x, 3);
-  if (turned > size)
-    throw Error(ExitCode::kModel, std::to_string(pairs) + " angles are too many for heads of " +
-                                      std::to_string(size) + " elements");
-  const Term head = turned == size ? x : call.slice(x, 3, 0, turned);
-  const auto per_head = [&](Term angles) { return call.op("Unsqueeze", {angles, call.ints({1})}); };
-  const Term c = per_head(cos), s = per_head(sin);
-  const Term a = is_interleaved ? call.slice(head, 3, 0, turned, 2) : call.slice(head, 3, 0, pairs);
-  const Term b =
-      is_interleaved ? call.slice(head, 3, 1, turned, 2) : call.slice(head, 3, pairs, turned);
-  const Term real = a * c - b * s, imaginary = a * s + b * c;
-  Term rotated;
-  if (is_interleaved) {
-    const auto last = [&](Term part) { return call.op("Unsqueeze", {part, call.ints({4})}); };
-    rotated = call.reshape(call.concat({last(real), last(imaginary)}, 4), {0, 0, 0, turned});
-  } else {
-    rotated = call.concat({real, imaginary}, 3);
-  }
-  return turned == size ? rotated : call.concat({rotated, call.slice(x, 3, turned, size)}, 3);
+  if (call.is_open(x, 3) && !call.is_open(cos, 2))
+    x = call.reshape(x, {0, 0, 0, 2 * call.dim(cos, 2)});
+  reference::Attrs attrs;
+  attrs.set("heads_axis", heads_axis);
+  attrs.set("interleaved", std::int64_t{is_interleaved});
+  return call.op("RotaryMul", {x, cos, sin}, attrs);
 }
 
 }  // namespace aoe::graph

@@ -8,6 +8,8 @@
 
 namespace aoe::graph {
 
+/// (batch, tokens, heads * size) -> (batch, tokens, heads, size)
+Term heads_of_rows(Term value, std::int64_t heads);
 /// (batch, tokens, heads * size) -> (batch, heads, tokens, size)
 Term split_heads(Term value, std::int64_t heads);
 /// and back
@@ -56,8 +58,9 @@ Term bias_of_mask(Term mask, DataType dtype, double otherwise, double there = 0)
 /// (batch, 1, 1, keys).
 Term bias_of_lengths(Term lengths, Term k, DataType dtype, double otherwise, double there = 0);
 
-/// The rotation of pairs of elements: x (batch, heads, tokens, size), cos and sin (batch or 1, tokens, pairs); elements
-/// behind the first 2 * pairs stay. `is_interleaved`: pairs are neighbours, not half a row apart.
-Term rotate_pairs(Term x, Term cos, Term sin, bool is_interleaved);
+/// The rotation of pairs of elements: x (batch, heads, tokens, size), or (batch, tokens, heads, size) where heads are axis 2; cos
+/// and sin (batch or 1, tokens, pairs); elements behind the first 2 * pairs stay. `is_interleaved`: pairs are neighbours, not
+/// half a row apart.
+Term rotate_pairs(Term x, Term cos, Term sin, bool is_interleaved, std::int64_t heads_axis = 1);
 
 }  // namespace aoe::graph

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "native/elements/curves.h"
 #include "native/kernel.h"
 #include "native/windows/anchor_run.h"
 #include "native/windows/channels_last.h"
@@ -61,11 +62,30 @@ bool sums_planes(const Question& question) {
   return height.output == 1 && height.kernel >= kHigh;
 }
 
+/// Of a few channels, which fill a part of a vector where generated code has these in lanes: the processor's share that whole rows of
+/// them reach here, 0 where there are more or windows of one element.
+double of_peak_of_few(const Question& question) {
+  constexpr std::int64_t kMost = 8, kLeastWidth = 16;
+  constexpr double kOfPeak[kMost + 1] = {0, 0.25, 0.3, 0.45, 0.45, 0.6, 0.6, 0.6, 0.6};
+  const Shape &x = question.inputs[0].shape, &weight = question.inputs[1].shape;
+  const reference::Attrs& attrs = question.call.attrs;
+  if (question.call.type != "Conv2D" || !is_flat_float32(question) || !is_static(x) ||
+      !is_static(weight) || attrs.get_int("group", 1) != 1 || weight[0] < 1 || weight[0] > kMost)
+    return 0;
+  const reference::Window window =
+      reference::window_of(attrs, x, reference::kernel_of(attrs, weight));
+  if (window.kernel_elements() == 1 || window.width().output < kLeastWidth ||
+      window.width().stride != 1 || !PaddedPlanes::takes(window))
+    return 0;
+  return kOfPeak[weight[0]];
+}
+
 /// Of volumes, which a library computes plainly where its blocks of channels do not divide groups: blocks of eight output channels here.
 double of_peak(const Question& question) {
   constexpr double kOfPeak = 0.45, kBlock = 8;
   constexpr std::size_t kVolumeRank = 5;
   if (sums_planes(question)) return kOfPeak / 2;
+  if (const double share = of_peak_of_few(question); share > 0) return share;
   const Shape& weight = question.inputs[1].shape;
   if (!is_float32(question) || weight.size() != kVolumeRank ||
       weight[2] * weight[3] * weight[4] == 1)
@@ -76,7 +96,7 @@ double of_peak(const Question& question) {
 }
 
 bool is_for_open_images(const Question& question) {
-  return is_flat_float32(question) && !sums_planes(question);
+  return is_flat_float32(question) && !sums_planes(question) && of_peak_of_few(question) == 0;
 }
 
 // ---- a convolution with its activation ----
@@ -116,10 +136,28 @@ RowEnding ending_of(const reference::Body& body, std::span<const Tensor> inputs)
   return ending;
 }
 
+bool is_curve(const std::string& type) {
+  return type == "Tanh" || type == "Sigmoid";
+}
+
+/// Of what a convolution has made.
+void bend(const std::string& type, const Tensor& y, Threads& threads) {
+  constexpr double kElementNs = 1;
+  const auto write = type == "Tanh" ? write_tanhs : write_sigmoids;
+  threads.share(y.elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
+    write(y.as<float>() + begin, end - begin);
+  });
+}
+
 void run_with_activation(const Run& run) {
   const reference::Body& body = *run.call.body;
   const std::vector<Tensor> inputs = read_by(body.steps[0], run.inputs);
-  run_floats(AnchorRun(run, body.steps[0], inputs), ending_of(body, run.inputs));
+  const AnchorRun anchor(run, body.steps[0], inputs);
+  if (!is_curve(body.steps[1].call.type) || curve_of(body) != RowEnding::Curve::kNone)
+    return run_floats(anchor, ending_of(body, run.inputs));
+  if (run.output(0).data == nullptr) return;
+  run_floats(anchor, {});
+  bend(body.steps[1].call.type, run.output(0), run.threads);
 }
 
 /// What becomes an ending of its sums.
@@ -133,7 +171,8 @@ Result<void> supports_activation(const Question& question) {
       std::ssize(question.inputs) != question.call.body->inputs)
     return Unexpected("no fused call of one output");
   const std::vector<reference::BodyStep>& steps = question.call.body->steps;
-  const bool has_one = is_chain(question) && steps.size() == 2 && is_activation(steps[1]);
+  const bool has_one = is_chain(question) && steps.size() == 2 &&
+                       (is_activation(steps[1]) || is_curve(steps[1].call.type));
   if (!has_one && curve_of(*question.call.body) == RowEnding::Curve::kNone)
     return Unexpected("no convolution with an activation behind it");
   if (steps[0].call.type != "Conv2D" && steps[0].call.type != kChannelsLast)
@@ -141,6 +180,7 @@ Result<void> supports_activation(const Question& question) {
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
   const Question anchor{steps[0].call, inputs, 1};
   if (!anchor.has_input(0) || !anchor.has_input(1)) return Unexpected("an input is missing");
+  if (has_one && is_curve(steps[1].call.type) && of_peak_of_few(anchor) == 0) return Unexpected("more than a few channels");
   if (steps[0].call.type == kChannelsLast) return takes_channels_last(anchor);
   if (auto taken = supports_floats(anchor); !taken) return taken;
   return takes_types(anchor, 0, {DataType::kFloat});

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "native/kernel.h"
-#include "native/wide.h"
+#include "native/sampling/indices.h"
 #include "reference/elements/typed.h"
 #include "reference/tensors/axes.h"
 #include "reference/tensors/indices.h"
@@ -64,23 +64,18 @@ void run_gather(const Run& run) {
   });
 }
 
-template <typename Index>
-AOE_WIDE bool all_inside(const Index* indices, std::int64_t count, Index dim) {
-  bool is_outside = false;
-  for (std::int64_t i = 0; i < count; ++i) is_outside |= (indices[i] < -dim) | (indices[i] >= dim);
-  return !is_outside;
-}
-
 /// Row after row of `length` indices; `step` from one element of the data to the next, `along` from one index to the next.
 template <typename Word, typename Index>
 void gather_row(const Word* from, const Index* indices, std::int64_t length, std::int64_t step,
                 std::int64_t along, std::int64_t dim, Word* to) {
-  if (step == 0 && along == 1) {  // of the last axis
-    for (std::int64_t i = 0; i < length; ++i) to[i] = from[indices[i] + (indices[i] < 0 ? dim : 0)];
-    return;
-  }
   for (std::int64_t i = 0; i < length; ++i)
     to[i] = from[i * step + (indices[i] + (indices[i] < 0 ? dim : 0)) * along];
+}
+
+/// The same of the last axis, none counted from its end.
+template <typename Word, typename Index>
+void gather_line(const Word* from, const Index* indices, std::int64_t length, Word* to) {
+  for (std::int64_t i = 0; i < length; ++i) to[i] = from[indices[i]];
 }
 
 /// Rows of the indices along their last axis.
@@ -110,13 +105,17 @@ class Elements {
     const Index* const indices = run_.inputs[1].as<Index>() + at;
     // Of an axis too long for its indices none is outside.
     const auto most = std::min<std::int64_t>(dim_, std::numeric_limits<Index>::max());
-    if (!all_inside(indices, length, static_cast<Index>(most)))
+    const Pointing pointing = pointing_of(indices, length, static_cast<Index>(most));
+    if (pointing == Pointing::kOutside)
       reference::read_indices(run_.inputs[1], dim_);  // names the one that is
     const Word* from = run_.inputs[0].as<Word>();
     for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d])
       from += row % shape_[d] * strides_[d];
-    gather_row(from, indices, length, strides_.back(), along_, dim_,
-               run_.output(0).as<Word>() + at);
+    Word* const to = run_.output(0).as<Word>() + at;
+    if (strides_.back() == 0 && along_ == 1 && pointing == Pointing::kFromStart)
+      gather_line(from, indices, length, to);
+    else
+      gather_row(from, indices, length, strides_.back(), along_, dim_, to);
   }
 
   const Run& run_;

@@ -54,6 +54,23 @@ AOE_WIDE void best_of_lanes(const T* x, std::int64_t length, Key flip, std::int6
     }
 }
 
+/// The k-th smallest of kLanes keys, which are lost.
+template <typename Key>
+AOE_WIDE Key kth_of_lanes(Key* keys, std::int64_t k) {
+  for (;;) {
+    Key least = keys[0];
+    for (std::int64_t j = 1; j < kLanes; ++j) least = keys[j] < least ? keys[j] : least;
+    Key count = 0;
+    for (std::int64_t j = 0; j < kLanes; ++j) {
+      const bool is_least = keys[j] == least;
+      count = static_cast<Key>(count + (is_least ? 1 : 0));
+      keys[j] = is_least ? std::numeric_limits<Key>::max() : keys[j];
+    }
+    k -= count;
+    if (k <= 0) return least;
+  }
+}
+
 /// The k best of a row, the best first. Reused from row to row.
 template <typename T>
 class Selection {
@@ -66,6 +83,7 @@ class Selection {
   std::span<const Entry> run(const T* x, std::int64_t length) {
     entries_.clear();
     if (k_ == 0) return {};
+    if (k_ == 1) return run_one(x, length);
     if (length >= 4 * kLanes) return are_many_of(length) ? run_many(x, length) : run_few(x, length);
     std::int64_t i = 0;
     for (; i < k_; ++i) entries_.push_back({key(x[i]), i});
@@ -87,6 +105,27 @@ class Selection {
  private:
   static constexpr std::int64_t kFew = 16;
 
+  std::span<const Entry> run_one(const T* x, std::int64_t length) {
+    Key best = key(x[0]);
+    std::int64_t i = 0;
+    if (length >= kBlock) {
+      const std::int64_t lanes = length >= 4 * kLanes ? kLanes : kBlock;
+      Key of_lanes[kLanes];
+      if (lanes == kLanes)
+        best_of_lanes<kLanes>(x, length, flip_, lanes, of_lanes);
+      else
+        best_of_lanes<kBlock>(x, length, flip_, lanes, of_lanes);
+      best = *std::min_element(of_lanes, of_lanes + lanes);
+      i = length / lanes * lanes;
+    }
+    for (; i < length; ++i) best = std::min(best, key(x[i]));
+    std::int64_t place = 0;
+    while (place + kBlock <= length && !any_at_most(x + place, best, flip_)) place += kBlock;
+    while (key(x[place]) != best) ++place;
+    entries_.push_back({best, place});
+    return entries_;
+  }
+
   /// To sort a row by bytes takes as long as to find a bar and what reaches it, if it is not much longer than k.
   bool are_many_of(std::int64_t length) const {
     constexpr std::int64_t kShort = 2048, kMany = 16, kManyOfShort = 32;
@@ -102,6 +141,8 @@ class Selection {
       best_of_lanes<kLanes>(x, length, flip_, lanes, lanes_.data());
     else
       best_of_lanes(x, length, flip_, lanes, lanes_.data());
+    constexpr std::int64_t kVeryFew = 6;
+    if (k_ <= kVeryFew && lanes == kLanes) return kth_of_lanes(lanes_.data(), k_);
     std::nth_element(lanes_.begin(), lanes_.begin() + (k_ - 1), lanes_.end());
     return lanes_[static_cast<std::size_t>(k_ - 1)];
   }

@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 #include "native/lines/transpose_block.h"
 #include "native/products/dot_products.h"
+#include "native/products/line_dots.h"
 #include "native/wide.h"
 
 namespace aoe::native {
@@ -100,9 +101,11 @@ Panels<T>::Panels(const Matrix<T>& factor, std::int64_t depth, std::int64_t colu
       columns_(columns),
       packed_(static_cast<std::size_t>(panels_of(columns) * depth * kColumns) * sizeof(T)) {
   if (is_narrow()) {
+    T* const lines = packed_.template as<T>();
+    if (has_lines())
+      std::fill(lines + columns * depth, lines + LineDots::lines_of(columns) * depth, T{0});
     for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < depth; ++i)
-        packed_.template as<T>()[j * depth + i] = *factor.from(i, j).data;
+      for (std::int64_t i = 0; i < depth; ++i) lines[j * depth + i] = *factor.from(i, j).data;
     return;
   }
   const std::int64_t panels = panels_of(columns);
@@ -145,13 +148,22 @@ void Panels<T>::add_panel(Rows<const T> left, std::int64_t rows, std::int64_t de
 
 template <typename T>
 bool Panels<T>::is_narrow() const {
-  return std::is_floating_point_v<T> && columns_ <= kNarrow;
+  return (std::is_floating_point_v<T> && columns_ <= kNarrow) || has_lines();
+}
+
+template <typename T>
+bool Panels<T>::has_lines() const {
+  return std::is_same_v<T, float> && columns_ > 0 && columns_ <= LineDots::kMost &&
+         depth_ >= kShort;
 }
 
 /// As a product of the columns with the rows of the left factor: of these there are many, whose sums come side by side.
 template <typename T>
 void Panels<T>::add_columns(Rows<const T> left, std::int64_t rows, std::int64_t depth,
                             Rows<T> sums) const {
+  if constexpr (std::is_same_v<T, float>)
+    if (has_lines())
+      return LineDots::add(left, rows, depth, packed_.template as<T>(), depth_, sums, columns_);
   if constexpr (std::is_floating_point_v<T>) {
     if (depth_ < kShort && depth == depth_) {
       using Add = void (*)(Rows<const T>, std::int64_t, std::int64_t, const T*, Rows<T>);

@@ -46,6 +46,7 @@ class Panels {
  private:
   /// So few columns that panels would be empty for the most part: they lie as rows, for dot products.
   bool is_narrow() const;
+  bool has_lines() const;  ///< of LineDots
   void add_some(Rows<const T> left, std::int64_t rows, std::int64_t depth, Rows<T> sums,
                 std::int64_t first, std::int64_t last) const;
   void add_columns(Rows<const T> left, std::int64_t rows, std::int64_t depth, Rows<T> sums) const;

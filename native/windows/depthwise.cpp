@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "native/products/line_dots.h"
 #include "native/products/product.h"
 #include "native/wide.h"
 #include "native/windows/padded_planes.h"
@@ -166,18 +167,55 @@ class Depthwise {
   const std::int64_t width_ = round_up(w_.output, kLongVector);
 };
 
+bool has_a_channel_a_group(const Run& run) {
+  const Shape &x = run.shape(0), &weight = run.shape(1);
+  const std::int64_t groups = run.attrs.get_int("group", 1);
+  return x[1] == groups && weight[0] == groups && weight[1] == 1;
+}
+
+reference::Window window_of(const Run& run) {
+  return reference::window_of(run.attrs, run.shape(0),
+                              reference::kernel_of(run.attrs, run.shape(1)));
+}
+
+/// Planes and weights, element by element.
+bool are_windows_planes(const reference::Window& window) {
+  return std::ranges::all_of(window.axes, [](const reference::WindowAxis& axis) {
+    return axis.kernel == axis.input && axis.output == 1 && axis.pad_begin == 0 &&
+           (axis.dilation == 1 || axis.kernel == 1);
+  });
+}
+
+void multiply_planes(const Run& run, const RowEnding& ending) {
+  const std::int64_t channels = run.shape(0)[1], planes = run.shape(0)[0] * channels;
+  const std::int64_t size = run.inputs[1].elements() / channels;
+  const auto *x = run.inputs[0].as<float>(), *weights = run.inputs[1].as<float>();
+  const float* bias = run.has_input(2) ? run.inputs[2].as<float>() : nullptr;
+  float* y = run.output(0).as<float>();
+  const double cost = 2 + static_cast<double>(size) / 8;
+  run.threads.share(planes, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end;) {
+      const std::int64_t channel = plane % channels,
+                         count = std::min(end - plane, channels - channel);
+      LineDots::pairs(x + plane * size, weights + channel * size, count, size, y + plane);
+      for (std::int64_t i = 0; bias != nullptr && i < count; ++i) y[plane + i] += bias[channel + i];
+      ending.apply(y + plane, count);
+      plane += count;
+    }
+  });
+}
+
 }  // namespace
 
 bool is_depthwise(const Run& run) {
-  const Shape &x = run.shape(0), &weight = run.shape(1);
-  const std::int64_t groups = run.attrs.get_int("group", 1);
-  if (x[1] != groups || weight[0] != groups || weight[1] != 1) return false;
-  return PaddedPlanes::takes(
-      reference::window_of(run.attrs, x, reference::kernel_of(run.attrs, weight)));
+  if (!has_a_channel_a_group(run)) return false;
+  const reference::Window window = window_of(run);
+  return are_windows_planes(window) || PaddedPlanes::takes(window);
 }
 
 void run_depthwise(const Run& run, const RowEnding& ending) {
   if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
+  if (are_windows_planes(window_of(run))) return multiply_planes(run, ending);
   Depthwise(run, ending).run();
 }
 

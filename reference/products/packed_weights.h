@@ -32,11 +32,19 @@ struct PackedWeights {
     return (row[bit / 8] >> (bit % 8)) & ((1 << bits) - 1);
   }
 
+  /// Blocks of x with nothing larger are rounded to zeros.
+  static constexpr float kSmallest = 1e-30F;
+
   static bool are_bits(std::int64_t bits) { return bits == 2 || bits == 4 || bits == 8; }
   static bool is_block(std::int64_t block) {
     return block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(block));
   }
 };
+
+/// Whether x is rounded before it is multiplied, each block that meets one scale apart: to 127 steps of its largest magnitude either way.
+inline bool rounds_x(const Attrs& attrs) {
+  return attrs.get_int("rounds_x", 0) != 0;
+}
 
 /// Of a call whose attributes its rule has accepted. Dimensions may be unknown.
 inline PackedWeights packed_weights(const Attrs& attrs, const Shape& x, const Shape& weight) {

@@ -12,6 +12,19 @@
 
 namespace aoe::reference {
 
+/// maximum() and minimum() without a branch for which is the larger, as nobody foresees that of an element and its update.
+template <typename T>
+T larger(T a, T b) {
+  const T known = a > b ? a : b;
+  return is_nan(a) ? a : known;
+}
+
+template <typename T>
+T smaller(T a, T b) {
+  const T known = a < b ? a : b;
+  return is_nan(a) ? a : known;
+}
+
 /// Calls body(f) with the function that combines an old element and its update.
 template <typename T, typename Body>
 void with_reduction(const Attrs& attrs, Body&& body) {
@@ -26,8 +39,8 @@ void with_reduction(const Attrs& attrs, Body&& body) {
   if constexpr (!std::is_same_v<T, bool>) {
     if (kind == "add") return apply([](auto a, auto b) { return add(a, b); });
     if (kind == "mul") return apply([](auto a, auto b) { return multiply(a, b); });
-    if (kind == "max") return apply([](auto a, auto b) { return maximum(a, b); });
-    if (kind == "min") return apply([](auto a, auto b) { return minimum(a, b); });
+    if (kind == "max") return apply([](auto a, auto b) { return larger(a, b); });
+    if (kind == "min") return apply([](auto a, auto b) { return smaller(a, b); });
   }
   fail_model("reduction '" + kind + "' is not supported for " +
              std::string(name(data_type_of<T>())));

@@ -389,6 +389,35 @@ TEST(Import, TakesALoopWhoseCounterIsATensorOfOneElement) {
   EXPECT_EQ(floats(*results[1]), (std::vector<float>{1, 2, 3, 4}));
 }
 
+// Rows of heads are turned where they lie, and not once for each half.
+TEST(Import, TurnsPairsByOneOp) {
+  const Graph graph = import_text(R"(
+      g (float[2,3,16] x, float[2,3,2] c, float[2,3,2] s) => (float[2,3,16] y) {
+        y = RotaryEmbedding <num_heads = 4> (x, c, s)
+      })",
+                                  23);
+  std::vector<std::string> types;
+  for (const auto& node : graph.nodes) types.push_back(node.op.type);
+  EXPECT_EQ(types, (std::vector<std::string>{"Reshape", "RotaryMul", "Reshape"}));
+}
+
+// What a product with packed weights is allowed to round, and no other.
+TEST(Import, RoundsRowsToBytesWhereTheModelAllowsIt) {
+  const auto rounds = [](const std::string& accuracy) {
+    const Graph graph = import_text(
+        "g (float[3,16] x, uint8[2,1,8] w, float[2] s) => (float[3,2] y) { y = "
+        "com.microsoft.MatMulNBits <K = 16, N = 2, bits = 4, block_size = 16" +
+            accuracy + "> (x, w, s) }",
+        17);
+    for (const auto& node : graph.nodes)
+      if (node.op.type == "WeightQuantBatchMatmulV2") return node.op.attrs.get_int("rounds_x", 0);
+    return std::int64_t{-1};
+  };
+  EXPECT_EQ(rounds(""), 0);
+  EXPECT_EQ(rounds(", accuracy_level = 1"), 0);
+  EXPECT_EQ(rounds(", accuracy_level = 4"), 1);
+}
+
 TEST(Import, ScalarsAndEmptyTensorsAreShapes) {
   const Graph graph = import_text(
       "g (float x, float[0,3] e) => (float y, float[0,3] z) { y = Relu (x) z = Relu (e) }");

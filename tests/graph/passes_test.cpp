@@ -53,6 +53,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "fuse_layer_norm",
                                              "fuse_attention",
                                              "use_global_pooling",
+                                             "reduce_windows",
                                              "fold_channel_scale",
                                              "move_relus",
                                              "convolve_transposed",

@@ -145,6 +145,16 @@ const PassCase kSimplifyCases[] = {
      R"(g (float[1,2,1,0] x) => (float[1,2,1,1] y) {
        y = AveragePool <kernel_shape = [1,1], pads = [0,0,0,1]> (x)
      })"},
+    {"reduce_windows", "reduce_windows",
+     R"(g (float[1,2,4,20] x) => (float[1,2,4,1] a, float[1,2,4,2] b, float[1,2,1,1] c, float[1,2,4,4] d,
+                                 float[1,2,2,1] e, float[1,2,4,2] f) {
+       a = MaxPool <kernel_shape = [1,20]> (x)
+       b = AveragePool <kernel_shape = [1,10], strides = [1,10]> (x)
+       c = MaxPool <kernel_shape = [4,20]> (x)
+       d = MaxPool <kernel_shape = [1,5], strides = [1,5]> (x)
+       e = MaxPool <kernel_shape = [2,20], strides = [2,1]> (x)
+       f = MaxPool <kernel_shape = [1,11], strides = [1,9]> (x)
+     })"},
     {"fold_pad", "fold_pad",
      R"(g (float[1,2,4,4] x) => (float[1,3,4,4] y, float[1,2,3,3] z) <float[3,2,3,3] w> {
        pads = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> ()

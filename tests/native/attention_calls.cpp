@@ -119,9 +119,27 @@ RandomCall draw_attention(Draw& draw) {
   return drawn;
 }
 
+/// Of few or many tokens and heads; angles of each image or of all, for all of a head or its first elements.
+RandomCall draw_rotary_mul(Draw& draw) {
+  RandomCall drawn{.call = {.type = "RotaryMul", .version = 1}, .tolerance = 1e-6};
+  const Shape x = {draw.in(0, 3), draw.dim(), draw.dim(), draw.in(0, 70)};
+  const std::int64_t heads_axis = draw.in(1, 2);
+  drawn.call.attrs.set("heads_axis", heads_axis);
+  drawn.call.attrs.set("interleaved", draw.in(0, 1));
+  const std::int64_t pairs = draw.chance(50) ? x[3] / 2 : draw.in(0, x[3] / 2);
+  drawn.inputs = {numbers(draw, DataType::kFloat, x)};
+  for (int i = 0; i < 2; ++i) {
+    const Shape angles = {draw.chance(50) ? 1 : x[0], x[static_cast<std::size_t>(3 - heads_axis)],
+                          pairs};
+    drawn.inputs.push_back(numbers(draw, DataType::kFloat, angles, -1, 1));
+  }
+  return drawn;
+}
+
 }  // namespace
 
 void add_attention_drawers(Drawers& drawers) {
+  drawers["RotaryMul"] = draw_rotary_mul;
   drawers["FusedInferAttentionScore"] = [](Draw& draw) {
     RandomCall drawn = draw_attention(draw);
     std::vector<Tensor> inputs;

@@ -112,12 +112,20 @@ RandomCall draw_depthwise(Draw& draw) {
       all.back() = draw.in(1, 2);
       drawn.attrs.set(name, all);
     }
+    if (draw.chance(15)) {  // the window is the plane
+      const auto axes = static_cast<std::size_t>(drawn.x.size() - 2);
+      drawn.x[1] = drawn.weight[0] = draw.in(1, 40);
+      drawn.attrs.set("group", drawn.x[1]);
+      std::copy(drawn.x.begin() + 2, drawn.x.end(), drawn.weight.begin() + 2);
+      drawn.attrs.set("dilations", std::vector<std::int64_t>(axes, 1));
+      drawn.attrs.set("pads", std::vector<std::int64_t>(2 * axes, 0));
+    }
   }
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
                   .tolerance = 1e-5};
   call.inputs = {numbers(draw, DataType::kFloat, drawn.x),
                  numbers(draw, DataType::kFloat, drawn.weight)};
-  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kFloat, {channels}));
+  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kFloat, {drawn.x[1]}));
   return call;
 }
 

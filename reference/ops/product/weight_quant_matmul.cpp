@@ -1,6 +1,9 @@
 // WeightQuantBatchMatmulV2: a product with weights of 2, 4 or 8 bits in blocks with a scale each, which stay packed:
 // x (..., k), weight (n, blocks, bytes of a block), scale (n, blocks), zero points like the weights (n, bytes) or like the
-// scales, bias (n). MatMulNBits of com.microsoft is imported as this.
+// scales, bias (n). MatMulNBits of com.microsoft is imported as this; with accuracy_level=4, which allows it, x is rounded to bytes.
+#include <algorithm>
+#include <cmath>
+
 #include "reference/elements/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
@@ -54,12 +57,31 @@ std::vector<double> zero_points(const OpContext& context, const PackedWeights& w
   return zeros;
 }
 
+/// Blocks of x as what their bytes stand for; in float32, as kernels compute it.
+void round_blocks(std::vector<double>& x, const PackedWeights& w) {
+  const std::int64_t rows = w.k == 0 ? 0 : std::ssize(x) / w.k;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t first = 0; first < w.k; first += w.block) {
+      const auto block =
+          std::span(x).subspan(static_cast<std::size_t>(row * w.k + first),
+                               static_cast<std::size_t>(std::min(w.block, w.k - first)));
+      float most = 0;
+      for (const double value : block)  // NaN stays
+        most = std::isnan(value) ? NAN : std::max(most, static_cast<float>(std::abs(value)));
+      const float steps = most > PackedWeights::kSmallest ? 127 / most : 0;
+      for (double& value : block)
+        value = std::nearbyint(static_cast<float>(value) * steps) * (most / 127);
+    }
+}
+
 void compute_packed(const OpContext& context) {
   const Tensor &x = context.inputs[kPackedX], &y = context.outputs[0];
   const PackedWeights w =
       packed_weights(context.attrs, x.desc.shape, context.inputs[kPackedWeight].desc.shape);
   const auto* bytes = context.inputs[kPackedWeight].as<std::uint8_t>();
-  const auto left = to_doubles(x), scales = to_doubles(context.inputs[kPackedScale]);
+  auto left = to_doubles(x);
+  if (rounds_x(context.attrs)) round_blocks(left, w);
+  const auto scales = to_doubles(context.inputs[kPackedScale]);
   const auto zeros = zero_points(context, w);
   const auto bias = context.has_input(kPackedBias) ? to_doubles(context.inputs[kPackedBias])
                                                    : std::vector<double>{};
@@ -89,20 +111,21 @@ double products(const CostContext& cost) {
 }  // namespace
 
 void register_weight_quant_matmul(OpRegistry& registry) {
-  registry.add({.type = "WeightQuantBatchMatmulV2",
-                .onnx_type = "",
-                .signature = {"s:1+ q:3 s:2 n?:2 s?:1", "!bits=2..8 !block_size=16.."},
-                .kind = OpKind::kProduct,
-                .infer = infer_packed,
-                .compute = compute_packed,
-                .flops = products,
-                .min_inputs = 3,
-                .slices = apart_but_for([](const Slicing& slicing) {
-                  std::vector<bool> flags(slicing.shape(0).size(), false);
-                  flags.back() = true;  // of factors
-                  return flags;
-                }),
-                .free_values = {kPackedWeight, kPackedScale, kPackedZero, kPackedBias}});
+  registry.add(
+      {.type = "WeightQuantBatchMatmulV2",
+       .onnx_type = "",
+       .signature = {"s:1+ q:3 s:2 n?:2 s?:1", "!bits=2..8 !block_size=16.. rounds_x=0..1"},
+       .kind = OpKind::kProduct,
+       .infer = infer_packed,
+       .compute = compute_packed,
+       .flops = products,
+       .min_inputs = 3,
+       .slices = apart_but_for([](const Slicing& slicing) {
+         std::vector<bool> flags(slicing.shape(0).size(), false);
+         flags.back() = true;  // of factors
+         return flags;
+       }),
+       .free_values = {kPackedWeight, kPackedScale, kPackedZero, kPackedBias}});
 }
 
 }  // namespace aoe::reference
