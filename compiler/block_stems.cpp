@@ -19,8 +19,8 @@ double least_ns(const Graph& graph, NodeId id, const Soc& soc) {
   const Task task = task_of(graph, id);
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : default_candidates(task, soc))
-    least = std::min(least, candidate.impl->plan(task, candidate.format, soc)
-                                ->estimate_ns(candidate.schedule));
+    least = std::min(
+        least, candidate.impl->plan(task, candidate.format, soc)->estimate_ns(candidate.schedule));
   return least;
 }
 

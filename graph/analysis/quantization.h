@@ -8,6 +8,11 @@
 
 namespace aoe::graph {
 
+/// What the inputs of MatMulInteger and ConvInteger are.
+namespace integer_product {
+inline constexpr std::size_t kX = 0, kWeight = 1, kXZero = 2, kWeightZero = 3;
+}  // namespace integer_product
+
 /// The real numbers (bytes - zero) * scale.
 struct Quantization {
   std::vector<double> scale;                        ///< one, or one per position of `axis`

@@ -8,7 +8,7 @@
 namespace aoe::graph {
 namespace {
 
-constexpr std::size_t kX = 0, kWeight = 1, kXZero = 2, kWeightZero = 3;
+using namespace integer_product;
 
 bool is_constant_or_absent(const Graph& graph, const Node& node, std::size_t input) {
   return !has_input(node, input) || constant_input(graph, node, input);
@@ -36,7 +36,7 @@ NodeId cast_to_float(const Graph& graph, const Node& node) {
   return is_cast ? reader : kNone;
 }
 
-bool fuse(Graph& graph, NodeId id) {
+bool fuse_dynamic(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!has_kernels(graph, node) || !is_static(shape_of(graph, node.outputs[0])) ||
       !constant_input(graph, node, kWeight) || !is_constant_or_absent(graph, node, kWeightZero) ||
@@ -62,7 +62,7 @@ bool fuse(Graph& graph, NodeId id) {
 
 bool fuse_dynamic_quantized(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= fuse(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= fuse_dynamic(graph, id);
   return changed;
 }
 

@@ -111,7 +111,7 @@ bool is_private(const Graph& graph, const Match& match) {
   return true;
 }
 
-bool fuse(Graph& graph, NodeId id) {
+bool fuse_norm(Graph& graph, NodeId id) {
   auto match = match_core(graph, id);
   if (!match || !is_static(shape_of(graph, match->x)) || !is_private(graph, *match)) return false;
   match->gamma = extend(graph, *match, "Mul");
@@ -138,7 +138,7 @@ bool fuse(Graph& graph, NodeId id) {
 bool fuse_layer_norm(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order())
-    if (!graph.nodes[id].is_dead) changed |= fuse(graph, id);
+    if (!graph.nodes[id].is_dead) changed |= fuse_norm(graph, id);
   return changed;
 }
 

@@ -3,6 +3,7 @@
 // product is then one of constants, for which there are kernels of bytes. int32 wraps alike.
 #include <algorithm>
 
+#include "graph/analysis/quantization.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "reference/elements/onnx_data_type.h"
@@ -12,7 +13,7 @@
 namespace aoe::graph {
 namespace {
 
-constexpr std::size_t kX = 0, kWeight = 1, kXZero = 2, kWeightZero = 3;
+using namespace integer_product;
 
 struct Weights {
   std::vector<std::int64_t> values, zeros;  ///< of zeros one, or one per output

@@ -180,7 +180,8 @@ Result<void> supports_activation(const Question& question) {
   const std::vector<TensorDesc> inputs = read_by(steps[0], question.inputs);
   const Question anchor{steps[0].call, inputs, 1};
   if (!anchor.has_input(0) || !anchor.has_input(1)) return Unexpected("an input is missing");
-  if (has_one && is_curve(steps[1].call.type) && of_peak_of_few(anchor) == 0) return Unexpected("more than a few channels");
+  if (has_one && is_curve(steps[1].call.type) && of_peak_of_few(anchor) == 0)
+    return Unexpected("more than a few channels");
   if (steps[0].call.type == kChannelsLast) return takes_channels_last(anchor);
   if (auto taken = supports_floats(anchor); !taken) return taken;
   return takes_types(anchor, 0, {DataType::kFloat});
