@@ -100,17 +100,12 @@ class BytesNest {
       const auto each_vector = [&](const auto& body) {
         builder.loop("word", 0, words, lanes, body);
       };
-      // LLVM 19 takes the absolute value out of max(abs(x), 0), which a masked load makes of it.
-      const Local most = builder.local(loopnest::splat(0, lanes)),
-                  least = builder.local(loopnest::splat(0, lanes));
+      const Local most = builder.local(loopnest::splat(0, lanes));
       each_vector([&](Int word) {
-        for (std::int64_t byte = 0; byte < 4; ++byte) {
-          const Local x = builder.local(x_at(byte * words + word));
-          builder.assign(most, max(builder.get(most), builder.get(x)));
-          builder.assign(least, min(builder.get(least), builder.get(x)));
-        }
+        for (std::int64_t byte = 0; byte < 4; ++byte)
+          builder.assign(most, max(builder.get(most), abs(x_at(byte * words + word))));
       });
-      const Local largest = builder.local(reduce_max(max(builder.get(most), -builder.get(least))));
+      const Local largest = builder.local(reduce_max(builder.get(most)));
       const Vec of_block = broadcast(builder.get(largest), lanes);
       const Local steps = builder.local(
           select(loopnest::splat(static_cast<float>(PackedWeights::kSmallest), lanes) < of_block,

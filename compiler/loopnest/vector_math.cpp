@@ -51,7 +51,8 @@ Value* first_or_second(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value
   return ir.CreateSelect(ir.CreateFCmp(first_wins, a, b), a, b);
 }
 
-/// NaN of `a` becomes a constant: as `a` itself it would be chosen by both comparisons joined, two masks in place of vmaxps.
+/// NaN of `a` becomes a constant: as `a` itself it would be chosen by both comparisons joined, two masks in place of vmaxps; and of
+/// abs(x) and 0 so chosen LLVM 19 compares x itself.
 Value* emit_extreme(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a, Value* b) {
   if (is_number_constant(b)) std::swap(a, b);
   Value* extreme = first_or_second(ir, first_wins, a, b);
