@@ -99,7 +99,8 @@ class TiledChannels {
   void run() const {
     constexpr double kProductsPerNs = 100;
     const std::int64_t blocks = this->blocks(), each = ceil_div(tiles_, blocks),
-                       parts = parts_of(blocks, run_.threads.count(), panels_, 1);
+                       cuts = panels_to_cut(),
+                       parts = parts_of(blocks, run_.threads.count(), cuts, 1);
     const double cost = static_cast<double>(kProducts * channels_ * outputs_ * each) /
                         (static_cast<double>(parts) * kProductsPerNs);
     run_.threads.share(blocks * parts, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -107,8 +108,8 @@ class TiledChannels {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t at = i / parts, part = i % parts;
         // All blocks have as many tiles, or one less.
-        block.run(tiles_ * at / blocks, tiles_ * (at + 1) / blocks, panels_ * part / parts,
-                  panels_ * (part + 1) / parts);
+        block.run(tiles_ * at / blocks, tiles_ * (at + 1) / blocks, cuts * part / parts,
+                  part + 1 == parts ? panels_ : cuts * (part + 1) / parts);
       }
     });
   }
@@ -219,6 +220,12 @@ class TiledChannels {
             }
         });
     return all;
+  }
+
+  /// How many parts there can be: what is less than a vector is written with the channels in front of it, by the thread that has their sums.
+  std::int64_t panels_to_cut() const {
+    const std::int64_t left = outputs_ % kPanel;
+    return left > 0 && left < kFullest && panels_ > 1 ? panels_ - 1 : panels_;
   }
 
   /// Of so many tiles that products are worth the weights they read, and as many for each thread.

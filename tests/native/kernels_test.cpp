@@ -312,6 +312,14 @@ TEST(Kernels, MakeWhatTheyMakeOfWeightsOnce) {
   }
 }
 
+/// Threads share the channels of a small image: the last of them, fewer than a vector, with those in front of them.
+TEST(Kernels, ThreadsShareTheChannelsOfTiles) {
+  RandomCall drawn{.call = {.type = "NhwcConv2D"}, .tolerance = 8e-5};
+  drawn.inputs = {random_tensor({.dtype = DataType::kFloat, .shape = {1, 14, 14, 64}}, 1),
+                  random_tensor({.dtype = DataType::kFloat, .shape = {72, 64, 3, 3}}, 2)};
+  for (const int threads : {2, 3, 4}) check(drawn, threads, true, true);
+}
+
 /// Large ones have other weights than small ones (tiled_channels.h), from one run to the next.
 TEST(Kernels, ImagesOfAllSizesTakeTurns) {
   const TensorDesc open{.dtype = DataType::kFloat, .shape = {1, kUnknownDim, kUnknownDim, 32}};
