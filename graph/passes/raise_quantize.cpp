@@ -1,5 +1,7 @@
-// raise_quantize: a Quantize behind a Concat whose sizes only a run can tell stands in front of it, once for each input, so that bytes are
-// joined, and each is part of what makes its input. Where sizes are known Concat is written in place by what is in front of it.
+// raise_quantize: a Quantize behind a Concat stands in front of it, once for each input, so that bytes are joined, and each is part of
+// what makes its input; behind the maximum of such a Concat's windows as well, for a maximum of bytes is the byte of the maximum.
+#include <algorithm>
+
 #include "graph/analysis/quantization.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
@@ -7,13 +9,49 @@
 namespace aoe::graph {
 namespace {
 
+/// `quantize` of another value: the bytes.
+ValueId bytes_of(Graph& graph, const Node& quantize, ValueId real) {
+  Node each = quantize;
+  each.inputs[0] = real;
+  each.outputs = {add_intermediate(
+      graph, graph.values[real].name + "_bytes",
+      {.dtype = dtype_of(graph, quantize.outputs[0]), .shape = shape_of(graph, real)})};
+  each.name = graph.unused_name(graph.values[each.outputs[0]].name + "_raised");
+  const ValueId bytes = each.outputs[0];
+  graph.add_node(std::move(each));
+  return bytes;
+}
+
+bool joins_bytes(const Graph& graph, ValueId value) {
+  const NodeId concat = producer_of_type(graph, value, "ConcatV2");
+  return concat != kNone && std::ranges::all_of(graph.nodes[concat].inputs, [&](ValueId input) {
+           return bytes_behind(graph, input).has_value();
+         });
+}
+
+/// The Quantize in front of the pooling; kNone where it stays.
+NodeId raise_over_maximum(Graph& graph, NodeId quantize) {
+  const Node node = graph.nodes[quantize];
+  const NodeId pooling = producer_of_type(graph, node.inputs[0], "MaxPoolV3");
+  const auto to = quantization_of(graph, node);
+  if (pooling == kNone || !to || !to->is_per_tensor() ||
+      sole_consumer(graph, node.inputs[0]) != quantize || graph.nodes[pooling].outputs.size() != 1)
+    return kNone;
+  const ValueId real = graph.nodes[pooling].inputs[0];
+  if (sole_consumer(graph, real) != pooling || !joins_bytes(graph, real)) return kNone;
+  const reference::OpCall op = graph.nodes[pooling].op;
+  const ValueId bytes = bytes_of(graph, node, real);
+  replace_nodes(graph, {pooling, quantize},
+                {.op = op, .inputs = {bytes}, .outputs = {node.outputs[0]}});
+  return graph.values[bytes].producer;
+}
+
 bool raise(Graph& graph, NodeId quantize) {
   const Node node = graph.nodes[quantize];
   const ValueId real = node.inputs[0], output = node.outputs[0];
   const NodeId concat = producer_of_type(graph, real, "ConcatV2");
   const auto to = quantization_of(graph, node);
-  if (concat == kNone || !to || !to->is_per_tensor() || sole_consumer(graph, real) != quantize ||
-      is_static(shape_of(graph, output)))
+  if (concat == kNone || !to || !to->is_per_tensor() || sole_consumer(graph, real) != quantize)
     return false;
   std::vector<ValueId> bytes;
   const std::vector<ValueId> inputs = graph.nodes[concat].inputs;
@@ -24,14 +62,7 @@ bool raise(Graph& graph, NodeId quantize) {
       bytes.push_back(from->value);
       continue;
     }
-    Node each = node;
-    each.inputs[0] = input;
-    each.outputs = {
-        add_intermediate(graph, graph.values[input].name + "_bytes",
-                         {.dtype = dtype_of(graph, output), .shape = shape_of(graph, input)})};
-    each.name = graph.unused_name(graph.values[each.outputs[0]].name + "_raised");
-    bytes.push_back(each.outputs[0]);
-    graph.add_node(std::move(each));
+    bytes.push_back(bytes_of(graph, node, input));
   }
   const reference::OpCall op = graph.nodes[concat].op;
   replace_nodes(graph, {concat, quantize}, {.op = op, .inputs = bytes, .outputs = {output}});
@@ -42,8 +73,11 @@ bool raise(Graph& graph, NodeId quantize) {
 
 bool raise_quantize(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order())
-    if (is_type(graph.nodes[id], "Quantize")) changed |= raise(graph, id);
+  for (const NodeId id : graph.topological_order()) {
+    if (!is_type(graph.nodes[id], "Quantize")) continue;
+    const NodeId raised = raise_over_maximum(graph, id);
+    changed |= raise(graph, raised == kNone ? id : raised) || raised != kNone;
+  }
   return changed;
 }
 

@@ -102,6 +102,21 @@ const PassCase kQuantisedCases[] = {
        r5 = Relu (sum)
        d = QuantizeLinear (r5, s, z)
      })"},
+    {"raise_quantize", "raise_quantize",
+     R"(g (uint8[1,2,6,6] a, uint8[1,3,6,6] b, float[1,1,6,6] c) => (uint8[1,6,3,3] p, uint8[1,6,6,6] q, float[1,5,3,3] f)
+         <float s = {0.02}, float t = {0.03}, uint8 z = {7}, uint8 u = {100}> {
+       a1 = DequantizeLinear (a, s, z)
+       b1 = DequantizeLinear (b, t, u)
+       ab = Concat <axis = 1> (a1, b1)
+       m = MaxPool <kernel_shape = [2,2], strides = [2,2]> (ab)
+       q1 = QuantizeLinear (m, t, u)
+       abc = Concat <axis = 1> (a1, b1, c)
+       q = QuantizeLinear (abc, s, z)
+       q2 = DequantizeLinear (q, s, z)
+       n = MaxPool <kernel_shape = [2,2], strides = [2,2]> (q2)
+       p = QuantizeLinear (n, t, u)
+       f = DequantizeLinear (q1, t, u)
+     })"},
     {"fuse_quantized_matmul", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
          <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
           float[3] b = {0.1, 0.2, -0.3}> {
