@@ -40,7 +40,11 @@ class NativeThreads final : public native::Threads {
     if (next_loop_ == ticks_.size()) ticks_.push_back(0);
     std::uint64_t& ticks = ticks_[next_loop_];
     if (next_loop_ + 1 < kLoopsKnown) ++next_loop_;
-    JitStage stage = {.function = run_part, .buffers = buffers, .extent = extent, .ticks = ticks};
+    JitStage stage = {.function = run_part,
+                      .buffers = buffers,
+                      .extent = extent,
+                      .most_pieces = kMostPieces,
+                      .ticks = ticks};
     team_.run({&stage, 1}, {});
     ticks = stage.ticks;
     if (loop.error) std::rethrow_exception(loop.error);
@@ -56,6 +60,7 @@ class NativeThreads final : public native::Threads {
     }
   }
 
+  static constexpr int kMostPieces = 4;  ///< some parts fill planes of memory before they begin
   static constexpr std::size_t kLoopsKnown = 64;  ///< each; further ones count as one
   JitTeam team_;
   const std::int64_t count_;

@@ -54,7 +54,8 @@ TEST(DepthwiseOfBytes, MultipliesQuadsWhereNeighboursAreUnsignedAndWeightsSigned
 
 std::int64_t pixels_outermost(const std::string& image, const std::string& weights, int threads) {
   const Task task = parse_shape_line("QuantConv2D in=" + image + ":uint8:below=256 in=" + weights +
-                                     ":int8:const:below=127 in=- in=scalar:uint8:value=3")
+                                     ":int8:const:below=127 in=- in=scalar:uint8:value=3 in=- in=" +
+                                     weights.substr(0, weights.find('x')) + ":const")
                         .task;
   Soc soc = vnni_soc();
   soc.threads = threads;

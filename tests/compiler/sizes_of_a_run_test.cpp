@@ -62,7 +62,7 @@ runtime::Om open_product(std::int64_t depth, std::int64_t columns) {
 }
 
 TEST(SizesOfARun, PartsOfAllLengthsHaveOneSetOfWeights) {
-  constexpr std::size_t kColumns = 768, kBodies = 64 << 10;
+  constexpr std::size_t kColumns = 768, kBodies = 96 << 10;
   EXPECT_LT(open_product(256, kColumns).weights.size(), 256 * kColumns * sizeof(float) + kBodies);
 }
 
