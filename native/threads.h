@@ -26,7 +26,7 @@ class Threads {
  public:
   virtual ~Threads() = default;
 
-  /// Calls `part` for parts of [0, extent), which together are all of it, one for each thread or, of a loop that takes long, a few. `cost`: of an
+  /// Calls `part` for parts of [0, extent), which together are all of it, at most one for each thread. `cost`: of an
   /// iteration, in nanoseconds: what is too little to be shared is one part. Throws what a part throws.
   void share(std::int64_t extent, double cost, const Part& part);
   /// How many there are: more parts than these gain nothing.

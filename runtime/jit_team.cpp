@@ -3,8 +3,6 @@
 
 #include <omp.h>
 
-#include <algorithm>
-
 #include "profiler/recorder.h"
 #include "runtime/threads/helper_threads.h"
 
@@ -36,7 +34,7 @@ void JitTeam::run_with_helpers(std::span<JitStage> stages, const TaskRecording& 
                    .extent = stage.extent,
                    .scratch = scratch_.at(0),
                    .scratch_stride = scratch_stride_,
-                   .pieces = std::min(stage.most_pieces, good_pieces(stage.ticks))},
+                   .pieces = good_pieces(stage.ticks)},
                   threads_);
       stage.ticks = profiler::now_ticks() - begin;
     }

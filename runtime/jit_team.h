@@ -20,7 +20,6 @@ struct JitStage {
   int step = 0;                 ///< index in the om
   std::uint32_t step_name = 0;  ///< interned
   bool ends_step = false;
-  int most_pieces = 8;      ///< of a thread's share
   std::uint64_t ticks = 0;  ///< that its last round took
 };
 

@@ -156,15 +156,10 @@ void run_scatter_nd(const Run& run) {
     reference::with_reduction<T>(run.attrs, [&](auto combine) {
       if (is_short)
         return scatter_blocks(update, offsets, updates, size, 0, out.elements(), y, combine);
-      // Each thread looks through all updates: no more parts than there are threads.
-      const std::int64_t parts = run.threads.count();
-      run.threads.share(parts, cost * static_cast<double>(count) / static_cast<double>(parts),
-                        [&](std::int64_t first, std::int64_t last) {
-                          const std::int64_t begin = count * first / parts * size,
-                                             end = count * last / parts * size;
-                          copy_part(run.inputs[0], out, begin, end);
-                          scatter_blocks(update, offsets, updates, size, begin, end, y, combine);
-                        });
+      run.threads.share(count, cost, [&](std::int64_t begin, std::int64_t end) {
+        copy_part(run.inputs[0], out, begin * size, end * size);
+        scatter_blocks(update, offsets, updates, size, begin * size, end * size, y, combine);
+      });
     });
   });
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "base/error.h"
 #include "native/kernel.h"
@@ -24,8 +23,6 @@ class NativeThreads final : public native::Threads {
   explicit NativeThreads(const LoadContext& context)
       : team_(context.threads, 0, context.team), count_(context.threads) {}
   std::int64_t count() const override { return count_; }
-  /// Of a run of the step, whose loops are then expected to take as long as those of the one before.
-  void begin() { next_loop_ = 0; }
 
  private:
   struct Loop {
@@ -37,16 +34,9 @@ class NativeThreads final : public native::Threads {
   void run(std::int64_t extent, const native::Part& part) override {
     Loop loop{.part = part};
     void* const buffers[] = {&loop};
-    if (next_loop_ == ticks_.size()) ticks_.push_back(0);
-    std::uint64_t& ticks = ticks_[next_loop_];
-    if (next_loop_ + 1 < kLoopsKnown) ++next_loop_;
-    JitStage stage = {.function = run_part,
-                      .buffers = buffers,
-                      .extent = extent,
-                      .most_pieces = kMostPieces,
-                      .ticks = ticks};
+    // Of the run before nothing is known here, so that each thread has one part: blocks of rows would be cut smaller.
+    JitStage stage = {.function = run_part, .buffers = buffers, .extent = extent};
     team_.run({&stage, 1}, {});
-    ticks = stage.ticks;
     if (loop.error) std::rethrow_exception(loop.error);
   }
 
@@ -60,12 +50,8 @@ class NativeThreads final : public native::Threads {
     }
   }
 
-  static constexpr int kMostPieces = 4;  ///< some parts fill planes of memory before they begin
-  static constexpr std::size_t kLoopsKnown = 64;  ///< each; further ones count as one
   JitTeam team_;
   const std::int64_t count_;
-  std::vector<std::uint64_t> ticks_;
-  std::size_t next_loop_ = 0;
 };
 
 /// What a kernel makes of a step's call, and of each of its inputs that is a weight; nullptr: of no other.
@@ -151,7 +137,6 @@ class NativeStep {
         inferred_->check(inputs);
       else if (inferred_)
         inferred_->prepare(inputs);
-      threads_.begin();
       if (kernel_.makes_shapes || gives_something())
         kernel_.run(StepRun(step_, inputs, tensors_, threads_, kept_));
     });

@@ -92,9 +92,8 @@ void HelperThreads::run(const ParallelLoop& loop, int threads) {
   const std::int64_t most_pieces = std::min({loop.extent, std::int64_t{members} * kMostPieces,
                                              static_cast<std::int64_t>(kMostThreads)}) /
                                    members;
-  const int pieces = static_cast<int>(std::clamp<std::int64_t>(most_pieces, 1, loop.pieces));
-  const int parts =
-      static_cast<int>(std::min<std::int64_t>(std::int64_t{members} * pieces, loop.extent));
+  const auto pieces = std::clamp<std::int64_t>(most_pieces, 1, members > 1 ? loop.pieces : 1);
+  const int parts = static_cast<int>(std::min(members * pieces, loop.extent));
   if (parts <= 1) {
     if (parts == 1) loop.function(loop.buffers, loop.first, loop.first + loop.extent, loop.scratch);
     return;

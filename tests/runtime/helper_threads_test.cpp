@@ -53,7 +53,8 @@ bool runs_each_once(HelperThreads& helpers, std::int64_t extent, int threads, in
                .scratch_stride = kScratchBytes,
                .pieces = pieces},
               threads);
-  EXPECT_LE(counts.calls, threads * pieces);
+  const bool is_alone = threads == 1 || helpers.count() == 0;
+  EXPECT_LE(counts.calls, is_alone ? 1 : threads * pieces);
   return std::ranges::all_of(counts.times, [](const auto& times) { return times == 1; });
 }
 
