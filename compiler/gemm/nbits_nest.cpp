@@ -23,7 +23,7 @@ class PackedNest {
     };
     const auto add = [&](PackedConstant packed, DataType dtype) {
       constants_.push_back(std::move(packed));
-      types_.push_back(dtype);
+      types_.emplace_back(dtype);
       return constants_.size() - 1;
     };
     const std::int64_t n = w_.n, columns = cut.block_columns(), blocks = w_.blocks();
