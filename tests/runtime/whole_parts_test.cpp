@@ -100,7 +100,7 @@ TEST(WholeParts, AreLeftWhereSlicesAreFew) {
                            {floats({1, 16, kChannels}), z.data()}};
   Tensor outputs[] = {{floats({-1, -1, kChannels}), nullptr}};
   model.run(inputs, outputs);
-  EXPECT_EQ(outputs[0].as<float>()[0], 16 * kChannels / 4 / 1024.0f);
+  EXPECT_EQ(outputs[0].as<float>()[0], static_cast<float>(16 * kChannels) / 4096);
 }
 
 TEST(SliceShares, AreEvenAndOfPartsThatFill) {
