@@ -36,26 +36,13 @@ PackedConstant pack_words(const BytesCut& cut, ConstantPtr weights) {
 class BytesNest {
  public:
   BytesNest(const Task& task, const BytesCut& cut)
-      : task_(task), cut_(cut), w_(cut.weights()), t_(cut.tiling()) {
-    using namespace reference;
-    const auto constant = [&](std::size_t i) -> ConstantPtr {
-      return i < task.inputs.size() ? task.inputs[i].constant : nullptr;
-    };
-    const auto add = [&](PackedConstant packed, DataType dtype) {
-      constants_.push_back(std::move(packed));
-      types_.emplace_back(dtype);
-      return constants_.size() - 1;
-    };
-    const std::int64_t n = w_.n, columns = cut.block_columns();
-    add(pack_words(cut, constant(kPackedWeight)), DataType::kInt32);
-    add(floats_by_columns(constant(kPackedScale), n, columns, w_.blocks()), DataType::kFloat);
-    if (const ConstantPtr zero = constant(kPackedZero)) {
-      auto [packed, dtype] = zeros_by_columns(zero, w_, columns);
-      zero_ = add(std::move(packed), dtype);
-    }
-    if (const ConstantPtr bias = constant(kPackedBias))
-      bias_ = add(floats_by_columns(bias, n, columns, 1), DataType::kFloat);
-  }
+      : task_(task),
+        cut_(cut),
+        w_(cut.weights()),
+        t_(cut.tiling()),
+        constants_(nbits_constants(task, w_, cut.block_columns(),
+                                   pack_words(cut, nbits_input(task, reference::kPackedWeight)),
+                                   DataType::kInt32)) {}
 
   Kernel build() {
     Kernel kernel = kernel_for("jit");
@@ -64,7 +51,7 @@ class BytesNest {
         static_cast<std::size_t>(cut_.workspace_elements()) * sizeof(std::int32_t);
     kernel.stages.push_back(round_x());
     kernel.stages.push_back(multiply());
-    kernel.constants = std::move(constants_);
+    kernel.constants = std::move(constants_.packed);
     return kernel;
   }
 
@@ -75,7 +62,7 @@ class BytesNest {
     return loopnest::int_splat(value, lanes, Type::kInt32);
   }
   KernelBuffers declare(Builder& builder) const {
-    return declare_buffers(builder, task_, types_, true, DataType::kInt32);
+    return declare_buffers(builder, task_, constants_.types, true, DataType::kInt32);
   }
   Int block_of_x(Int row, Int block) const {
     return (row * w_.blocks() + block) * cut_.x_elements();
@@ -164,8 +151,9 @@ class BytesNest {
       rows_.push_back(i == 0 ? first_row : min(first_row + i, Int(cut_.rows() - 1)));
       sums_.emplace_back();
       for (std::int64_t v = 0; v < t_.n_vectors; ++v)
-        sums_.back().push_back(builder_->local(bias_ ? floats_at(*bias_, constant_at(1, 0, v))
-                                                     : loopnest::splat(0, cut_.lanes())));
+        sums_.back().push_back(
+            builder_->local(constants_.bias ? floats_at(*constants_.bias, constant_at(1, 0, v))
+                                            : loopnest::splat(0, cut_.lanes())));
     }
     builder_->loop("block", 0, w_.blocks(), 1, [&](Int block) { add_block(block); });
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -225,9 +213,11 @@ class BytesNest {
   }
 
   Vec zero_at(Int at) const {
-    if (types_[*zero_].dtype == DataType::kFloat) return floats_at(*zero_, at);
-    return convert(builder_->load_as(Type::kInt32, buffers_.constants[*zero_], at, cut_.lanes()),
-                   Type::kFloat);
+    if (constants_.types[*constants_.zero].dtype == DataType::kFloat)
+      return floats_at(*constants_.zero, at);
+    return convert(
+        builder_->load_as(Type::kInt32, buffers_.constants[*constants_.zero], at, cut_.lanes()),
+        Type::kFloat);
   }
 
   void scale_block(Int block) {
@@ -235,7 +225,7 @@ class BytesNest {
     for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
       const Int at = constant_at(w_.blocks(), block, v);
       scales.push_back(builder_->local(floats_at(1, at)));
-      if (zero_) zeros.push_back(builder_->local(-zero_at(at)));
+      if (constants_.zero) zeros.push_back(builder_->local(-zero_at(at)));
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const Int at = block_of_x(rows_[i], block) + cut_.words();
@@ -245,7 +235,7 @@ class BytesNest {
       const Local shift = builder_->local(builder_->get(sum) * middle);
       for (std::size_t v = 0; v < scales.size(); ++v) {
         const Vec shifted =
-            zero_ ? builder_->get(sum) * builder_->get(zeros[v]) : builder_->get(shift);
+            constants_.zero ? builder_->get(sum) * builder_->get(zeros[v]) : builder_->get(shift);
         const Vec product =
             fma(convert(builder_->get(dots_[i][v]), Type::kFloat), builder_->get(scale), shifted);
         builder_->assign(sums_[i][v],
@@ -258,9 +248,7 @@ class BytesNest {
   const BytesCut& cut_;
   const PackedWeights& w_;
   const BytesTiling& t_;
-  std::vector<PackedConstant> constants_;
-  std::vector<Elements> types_;
-  std::optional<std::size_t> zero_, bias_;
+  NbitsConstants constants_;
   Builder* builder_ = nullptr;  ///< of the second stage
   KernelBuffers buffers_;
   Int column_ = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "compiler/emit/integer_math.h"
 #include "compiler/impl.h"
@@ -48,6 +50,42 @@ inline std::pair<PackedConstant, DataType> zeros_by_columns(ConstantPtr zero,
                 return static_cast<std::uint8_t>(w.at(bytes + row * w.zero_row_bytes(), i));
               }),
           DataType::kUint8};
+}
+
+/// What a kernel of such a product reads beside its inputs: weights, scales, and zero points and a bias where there are some.
+struct NbitsConstants {
+  std::vector<PackedConstant> packed = {};
+  std::vector<loopnest::Elements> types = {};
+  std::optional<std::size_t> zero = {}, bias = {};  ///< their places
+
+  std::size_t add(PackedConstant constant, DataType dtype) {
+    packed.push_back(std::move(constant));
+    types.emplace_back(dtype);
+    return packed.size() - 1;
+  }
+};
+
+inline ConstantPtr nbits_input(const Task& task, std::size_t i) {
+  return i < task.inputs.size() ? task.inputs[i].constant : nullptr;
+}
+
+/// Behind `weights`, laid out for a kernel of its own, which have elements of `dtype`.
+inline NbitsConstants nbits_constants(const Task& task, const reference::PackedWeights& w,
+                                      std::int64_t columns, PackedConstant weights,
+                                      DataType dtype) {
+  NbitsConstants constants;
+  constants.add(std::move(weights), dtype);
+  constants.add(
+      floats_by_columns(nbits_input(task, reference::kPackedScale), w.n, columns, w.blocks()),
+      DataType::kFloat);
+  if (ConstantPtr zero = nbits_input(task, reference::kPackedZero)) {
+    auto [packed, zero_type] = zeros_by_columns(std::move(zero), w, columns);
+    constants.zero = constants.add(std::move(packed), zero_type);
+  }
+  if (ConstantPtr bias = nbits_input(task, reference::kPackedBias))
+    constants.bias =
+        constants.add(floats_by_columns(std::move(bias), w.n, columns, 1), DataType::kFloat);
+  return constants;
 }
 
 }  // namespace aoe::compiler

@@ -13,35 +13,26 @@ namespace {
 
 using reference::PackedWeights;
 
+/// The bytes of each column of the product.
+PackedConstant pack_rows(const Task& task, const PackedCut& cut) {
+  const PackedWeights& w = cut.weights();
+  return by_columns<std::uint8_t>(
+      w.n, cut.block_columns(), w.row_bytes(),
+      [of = nbits_input(task, reference::kPackedWeight), bytes = w.row_bytes()](std::int64_t row,
+                                                                                std::int64_t i) {
+        return static_cast<const std::uint8_t*>(of->data())[row * bytes + i];
+      });
+}
+
 class PackedNest {
  public:
   PackedNest(const Task& task, const PackedCut& cut)
-      : cut_(cut), w_(cut.weights()), t_(cut.tiling()) {
-    using namespace reference;
-    const auto constant = [&](std::size_t i) -> ConstantPtr {
-      return i < task.inputs.size() ? task.inputs[i].constant : nullptr;
-    };
-    const auto add = [&](PackedConstant packed, DataType dtype) {
-      constants_.push_back(std::move(packed));
-      types_.emplace_back(dtype);
-      return constants_.size() - 1;
-    };
-    const std::int64_t n = w_.n, columns = cut.block_columns(), blocks = w_.blocks();
-    add(by_columns<std::uint8_t>(n, columns, w_.row_bytes(),
-                                 [of = constant(kPackedWeight), bytes = w_.row_bytes()](
-                                     std::int64_t row, std::int64_t i) {
-                                   return static_cast<const std::uint8_t*>(
-                                       of->data())[row * bytes + i];
-                                 }),
-        DataType::kUint8);
-    add(floats_by_columns(constant(kPackedScale), n, columns, blocks), DataType::kFloat);
-    if (const ConstantPtr zero = constant(kPackedZero)) {
-      auto [packed, dtype] = zeros_by_columns(zero, w_, columns);
-      zero_ = add(std::move(packed), dtype);
-    }
-    if (const ConstantPtr bias = constant(kPackedBias))
-      bias_ = add(floats_by_columns(bias, n, columns, 1), DataType::kFloat);
-    buffers_ = declare_buffers(builder_, task, types_);
+      : cut_(cut),
+        w_(cut.weights()),
+        t_(cut.tiling()),
+        constants_(nbits_constants(task, w_, cut.block_columns(), pack_rows(task, cut),
+                                   DataType::kUint8)) {
+    buffers_ = declare_buffers(builder_, task, constants_.types);
     if (cut_.has_panel()) panel_ = builder_.scratch("panel", cut_.panel_elements());
   }
 
@@ -59,7 +50,7 @@ class PackedNest {
       builder_.loop("row_block", first, min(first + cut_.group_blocks(), Int(cut_.row_blocks())), 1,
                     [&](Int block) { write_block(block * t_.m_block, [&] { add_panel(); }); });
     });
-    return jit_kernel(builder_.finish(), std::move(constants_));
+    return jit_kernel(builder_.finish(), std::move(constants_.packed));
   }
 
  private:
@@ -83,8 +74,9 @@ class PackedNest {
     for (Row& row : sums_)
       for (std::int64_t v = 0; v < t_.n_vectors; ++v)
         row.push_back(builder_.local(
-            bias_ ? builder_.load(constant(*bias_), constant_at(1, 0, v), cut_.lanes())
-                  : loopnest::splat(0, cut_.lanes())));
+            constants_.bias
+                ? builder_.load(constant(*constants_.bias), constant_at(1, 0, v), cut_.lanes())
+                : loopnest::splat(0, cut_.lanes())));
     add();
     for (std::int64_t i = 0; i < t_.m_block; ++i)
       for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
@@ -217,10 +209,10 @@ class PackedNest {
   }
 
   Vec zero_at(Int at) const {
-    if (!zero_) return loopnest::splat(static_cast<float>(w_.middle()), cut_.lanes());
-    if (types_[*zero_].dtype == DataType::kFloat)
-      return builder_.load(constant(*zero_), at, cut_.lanes());
-    return convert(bytes_at(*zero_, at), Type::kFloat);
+    if (!constants_.zero) return loopnest::splat(static_cast<float>(w_.middle()), cut_.lanes());
+    if (constants_.types[*constants_.zero].dtype == DataType::kFloat)
+      return builder_.load(constant(*constants_.zero), at, cut_.lanes());
+    return convert(bytes_at(*constants_.zero, at), Type::kFloat);
   }
 
   /// `count` elements of each column, which lie in one byte; the first is element `k` of a row.
@@ -246,9 +238,7 @@ class PackedNest {
   const PackedWeights& w_;
   const PackedTiling& t_;
   Builder builder_{"gemm_nbits"};
-  std::vector<PackedConstant> constants_;
-  std::vector<Elements> types_;
-  std::optional<std::size_t> zero_, bias_;
+  NbitsConstants constants_;
   std::optional<Buffer> panel_;
   KernelBuffers buffers_;
   Int column_ = 0;

@@ -6,6 +6,7 @@
 #include "graph/analysis/quantization.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
+#include "reference/tensors/quantize.h"
 #include "reference/tensors/widen.h"
 
 namespace aoe::graph {
@@ -32,19 +33,19 @@ std::optional<Bounds> bounds_of(const Graph& graph, const Node& node) {
 }
 
 /// The least and the largest byte that a Quantize can give, less its zero point.
-Bounds bytes_of(const Graph& graph, const Node& quantize, const Quantization& q) {
-  const double least = dtype_of(graph, quantize.outputs[0]) == DataType::kInt8 ? -128 : 0;
+Bounds byte_bounds(const Graph& graph, const Node& quantize, const Quantization& q) {
+  const reference::QuantRange range = reference::quant_range(dtype_of(graph, quantize.outputs[0]));
   const double zero = q.zero_value == kNone ? 0
                                             : static_cast<double>(reference::to_int64s(
                                                   graph.values[q.zero_value].constant->view())[0]);
-  return {.low = least - zero, .high = least + 255 - zero};
+  return {.low = range.min - zero, .high = range.max - zero};
 }
 
 bool saturates_as_well(const Graph& graph, const Node& clip, const Node& quantize) {
   const auto bounds = bounds_of(graph, clip);
   const auto q = quantization_of(graph, quantize);
   if (!bounds || !q || !q->is_per_tensor()) return false;
-  const Bounds bytes = bytes_of(graph, quantize, *q);
+  const Bounds bytes = byte_bounds(graph, quantize, *q);
   const double scale = q->scale[0];
   return std::nearbyint(bounds->low / scale) <= bytes.low &&
          std::nearbyint(bounds->high / scale) >= bytes.high;

@@ -11,6 +11,17 @@
 namespace aoe::tests {
 namespace {
 
+/// r, whose rows a run chooses, all of them, and f.
+const std::string kOpenRows = R"(
+    a = Abs (x)
+    total = ReduceSum <keepdims = 0> (a, along)
+    c = GreaterOrEqual (total, zero)
+    chosen = NonZero (c)
+    i = Reshape (chosen, flat)
+    r = Gather <axis = 2> (x, i)
+    f = Slice (r, none, three, one)
+)";
+
 /// `network` of r, an image of 8 channels that has all rows of x, and f, of its first three channels.
 graph::Graph open_images(const std::string& outputs, const std::string& network) {
   return import_text("g (float[1,8,9,7] x) => (" + outputs +
@@ -19,14 +30,8 @@ graph::Graph open_images(const std::string& outputs, const std::string& network)
       float[24,8,1,1] widen, float[24] b24, float[24,1,3,3] deep, float[24,1,5,5] deep5, float[8,24,1,1] narrow, float[8] b8,
       float[8,3,3,3] begin, float[6,24,1,1] squeeze, float[24,6,1,1] excite, float[8,16,1,1] join, float[24,1,1] slope,
       float[5,8,1,1] end, float[4] twice = {1, 1, 2, 2}, float[8,8,3,3] dense, float[24,24,1,1] square> {
-    a = Abs (x)
-    s = ReduceSum <keepdims = 0> (a, along)
-    c = GreaterOrEqual (s, zero)
-    n = NonZero (c)
-    i = Reshape (n, flat)
-    r = Gather <axis = 2> (x, i)
-    f = Slice (r, none, three, one)
-    )" + network + "}",
+)" + kOpenRows + network +
+                         "}",
                      13);
 }
 
@@ -37,14 +42,8 @@ graph::Graph open_byte_images(const std::string& outputs, const std::string& net
       int64[1] none = {0}, int64[1] three = {3}, int64[1] one = {1}, float s = {0.0625}, float t = {0.25}, uint8 z = {3}, int8 n = {0},
       uint8 m = {128}, int8[24,8,1,1] widen, int8[24,1,3,3] deep, int8[8,24,1,1] narrow, uint8[8,3,3,3] begin, int8[16,8,3,3] dense,
       int8[8,16,1,1] join> {
-    a = Abs (x)
-    total = ReduceSum <keepdims = 0> (a, along)
-    c = GreaterOrEqual (total, zero)
-    chosen = NonZero (c)
-    i = Reshape (chosen, flat)
-    r = Gather <axis = 2> (x, i)
-    f = Slice (r, none, three, one)
-    )" + network + "}",
+)" + kOpenRows + network +
+                         "}",
                      13);
 }
 
